@@ -1,0 +1,81 @@
+//! JSON Schema of argument and result types, written as text.
+//!
+//! Not schemars: its generator builds schemas as values at run time, which adds 58 kB to every component. This one pushes
+//! constants that the macro escaped at compile time.
+
+use std::collections::{BTreeMap, HashMap};
+
+/// A type with a JSON Schema. `#[args]` and `#[output]` implement it; write it by hand for a type of your own.
+pub trait Schema {
+    /// Whether a field of this type may be left out.
+    const OPTIONAL: bool = false;
+
+    /// Writes the schema's members without the braces: `"type":"string"`.
+    fn keywords(out: &mut String);
+}
+
+/// The whole schema of a type.
+pub fn text<T: Schema>() -> String {
+    let mut out = String::from("{");
+    T::keywords(&mut out);
+    out.push('}');
+    out
+}
+
+macro_rules! plain {
+    ($keywords:literal: $($type:ty),+) => {
+        $(impl Schema for $type {
+            fn keywords(out: &mut String) {
+                out.push_str($keywords);
+            }
+        })+
+    };
+}
+
+plain!(r#""type":"string""#: String, char);
+plain!(r#""type":"boolean""#: bool);
+plain!(r#""type":"integer""#: i8, i16, i32, i64, i128, isize);
+plain!(r#""type":"integer","minimum":0"#: u8, u16, u32, u64, u128, usize);
+plain!(r#""type":"number""#: f32, f64);
+// Anything: no keyword at all would leave the comma rules to the caller, and `true` is not a member.
+plain!(r#""type":["string","number","boolean","object","array","null"]"#: serde_json::Value);
+
+impl<T: Schema> Schema for Option<T> {
+    const OPTIONAL: bool = true;
+
+    fn keywords(out: &mut String) {
+        T::keywords(out);
+    }
+}
+
+impl<T: Schema> Schema for Box<T> {
+    fn keywords(out: &mut String) {
+        T::keywords(out);
+    }
+}
+
+impl<T: Schema> Schema for Vec<T> {
+    fn keywords(out: &mut String) {
+        out.push_str(r#""type":"array","items":{"#);
+        T::keywords(out);
+        out.push('}');
+    }
+}
+
+fn map<T: Schema>(out: &mut String) {
+    out.push_str(r#""type":"object","additionalProperties":{"#);
+    T::keywords(out);
+    out.push('}');
+}
+
+impl<T: Schema> Schema for BTreeMap<String, T> {
+    fn keywords(out: &mut String) {
+        map::<T>(out);
+    }
+}
+
+impl<T: Schema, S> Schema for HashMap<String, T, S> {
+    fn keywords(out: &mut String) {
+        map::<T>(out);
+    }
+}

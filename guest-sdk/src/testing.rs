@@ -1,0 +1,109 @@
+//! A fake host, for `cargo test` on the author's own machine.
+//!
+//! ```
+//! use hermes_tool::testing::FakeHost;
+//! use hermes_tool::{Error, Result, args, log, tool};
+//!
+//! #[args]
+//! struct Divide { a: f64, b: f64 }
+//!
+//! /// Divides a by b.
+//! #[tool]
+//! fn divide(args: Divide) -> Result<String> {
+//!     if args.b == 0.0 {
+//!         return Err(Error::invalid("b must not be 0"));
+//!     }
+//!     log::info("dividing");
+//!     Ok((args.a / args.b).to_string())
+//! }
+//!
+//! let host = FakeHost::new();
+//! assert_eq!(host.call(divide::TOOL, r#"{"a": 1, "b": 4}"#).unwrap().text(), "0.25");
+//! assert_eq!(host.call(divide::TOOL, r#"{"a": 1, "b": 0}"#).unwrap_err(), Error::invalid("b must not be 0"));
+//! assert_eq!(host.log(), ["dividing"]);
+//! ```
+
+use std::cell::RefCell;
+
+use crate::{Content, Context, Error, Tool, export::with_context};
+
+thread_local! {
+    static LOG: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Calls tools natively and keeps what they log. One for each test: the log belongs to the thread.
+#[derive(Debug)]
+pub struct FakeHost(());
+
+/// The result of a call.
+#[derive(Clone, Debug)]
+pub struct Reply(Vec<Content>);
+
+impl FakeHost {
+    /// A host with an empty log.
+    #[allow(clippy::new_without_default, reason = "it clears the thread's log, which a default value should not")]
+    pub fn new() -> Self {
+        LOG.take();
+        Self(())
+    }
+
+    /// Calls the tool as the host does: arguments come as JSON text.
+    pub fn call(&self, tool: Tool, arguments: &str) -> Result<Reply, Error> {
+        let context = Context { call_id: "call-1".into(), task_id: None, session_id: None };
+        with_context(context, || (tool.handle)(arguments)).map(Reply)
+    }
+
+    /// Asks the tool whether it can work here.
+    pub fn check(&self, tool: Tool) -> Result<(), String> {
+        tool.check.map_or(Ok(()), |check| check())
+    }
+
+    /// The JSON Schema that the model gets for the tool's arguments.
+    pub fn parameters(&self, tool: Tool) -> serde_json::Value {
+        serde_json::from_str(&(tool.parameters)()).unwrap_or_default()
+    }
+
+    /// What was logged since this host was made.
+    pub fn log(&self) -> Vec<String> {
+        LOG.with_borrow(Clone::clone)
+    }
+}
+
+impl Reply {
+    /// The pieces of the result.
+    pub fn content(&self) -> &[Content] {
+        &self.0
+    }
+
+    /// The result as text: the text and JSON pieces, a line each.
+    pub fn text(&self) -> String {
+        let texts = self.0.iter().filter_map(|piece| match piece {
+            Content::Text(text) | Content::Json(text) => Some(text.as_str()),
+            _ => None,
+        });
+        texts.collect::<Vec<_>>().join("\n")
+    }
+
+    /// The result as JSON; `null` where it is not one JSON piece.
+    pub fn json(&self) -> serde_json::Value {
+        match self.0.as_slice() {
+            [Content::Json(text)] => serde_json::from_str(text).unwrap_or_default(),
+            _ => serde_json::Value::Null,
+        }
+    }
+}
+
+/// Stands in for the imports of `hermes:tool/log`.
+pub(crate) mod fake_log {
+    use super::LOG;
+    use crate::log::Level;
+
+    pub(crate) fn log(_: Level, message: &str) {
+        LOG.with_borrow_mut(|log| log.push(message.to_owned()));
+    }
+
+    pub(crate) fn progress(done: u64, total: Option<u64>, message: Option<&str>) {
+        let total = total.map(|total| format!("/{total}")).unwrap_or_default();
+        LOG.with_borrow_mut(|log| log.push(format!("progress {done}{total} {}", message.unwrap_or_default())));
+    }
+}
