@@ -1,1 +1,34 @@
+//! A runtime in which AI agents use tools that nobody has to trust.
+//!
+//! Every tool is a WebAssembly component. The host finds the files ([`component`]), asks each what it offers ([`registry`])
+//! and runs every call in a fresh sandbox with fuel, memory and time limits ([`sandbox`]); what a tool may ask of the machine
+//! is a host function behind the operator's grant ([`capability`], [`grant`]).
+//!
+//! ```no_run
+//! use hermes_host::{CallContext, Host};
+//!
+//! // A program that embeds the host is also its own compile worker: first thing, it asks whether it was started as one.
+//! fn main() -> Result<(), hermes_host::HostError> {
+//!     if hermes_host::component::worker::run_if_asked().is_some() {
+//!         return Ok(());
+//!     }
+//!     let host = Host::builder().tools("./tools").build()?;
+//!     let outcome = host.call_blocking("calculate", r#"{"expression": "2^64"}"#, CallContext::default());
+//!     println!("{}", outcome.json());
+//!     Ok(())
+//! }
+//! ```
+//!
+//! [`Host::call`] is the same without blocking, on any executor. The binary `hermes-host` is a thin command line on top.
 
+pub mod capability;
+pub mod component;
+pub mod dispatch;
+pub mod grant;
+mod host;
+pub mod registry;
+pub mod sandbox;
+mod text;
+pub mod wit;
+
+pub use host::{BUNDLED, CallContext, Host, HostBuilder, HostError, LoadEvent, LoadListener, ToolStatus};

@@ -1,0 +1,36 @@
+//! The host functions, one room per capability.
+//!
+//! A capability has one shape: it is linked once, its grant is read without I/O, and each call gets its own state in
+//! [`CallState`](crate::sandbox::CallState). What a component does not import it can never call, and what the operator did
+//! not grant answers with an error.
+
+pub(crate) mod log;
+pub(crate) mod wasi;
+
+use wasmtime::component::Linker;
+
+use crate::sandbox::CallState;
+
+/// Every interface a component may import, with what it means for the operator. An import that matches none is refused
+/// before the component is compiled.
+pub const IMPORTS: &[(&str, &str)] = &[
+    ("hermes:tool/types", "shared types, no functions"),
+    ("hermes:tool/log", "write to the call's log and report progress"),
+    ("wasi:cli", "standard streams (to the call's log), empty environment and arguments"),
+    ("wasi:clocks", "read the clocks, wait within the call's time"),
+    ("wasi:filesystem", "files: none, no directory is granted"),
+    ("wasi:io", "streams and polling"),
+    ("wasi:random", "random numbers"),
+    ("wasi:sockets", "network: none, every address is refused"),
+];
+
+/// What an import means, or nothing for one that this host does not have.
+pub fn meaning(import: &str) -> Option<&'static str> {
+    IMPORTS.iter().find(|(name, _)| import == *name || import.starts_with(&format!("{name}/"))).map(|(_, meaning)| *meaning)
+}
+
+/// Links everything.
+pub(crate) fn link(linker: &mut Linker<CallState>) -> wasmtime::Result<()> {
+    log::link(linker)?;
+    wasi::link(linker)
+}

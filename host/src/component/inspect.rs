@@ -1,0 +1,193 @@
+//! What a component says of itself in its type, read before it is compiled and without running anything.
+
+use std::collections::BTreeSet;
+
+use semver::Version;
+use serde::{Deserialize, Serialize};
+use wasmparser::{Instance, Parser, Payload};
+
+use crate::{
+    capability,
+    sandbox::limits::{CORE_INSTANCES, Limits, TABLE_ELEMENTS},
+    wit,
+};
+
+/// How deep components may nest. Composed components have two or three levels. Attack 17.
+const DEPTH: usize = 16;
+
+/// The size of a wasm page.
+const PAGE: u64 = 64 << 10;
+
+/// What a component's type says.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Inspection {
+    /// The version of `hermes:tool` it was built for.
+    pub version: Version,
+    /// What it could ever ask for.
+    pub imports: Vec<Import>,
+}
+
+/// One imported interface.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Import {
+    /// With its version: `wasi:io/streams@0.2.6`.
+    pub name: String,
+    /// What it means for the operator.
+    pub meaning: String,
+}
+
+/// Reads the type. The error is one line: why this can't be a tool here.
+pub fn inspect(bytes: &[u8], limits: &Limits) -> Result<Inspection, String> {
+    check_kind(bytes)?;
+    let mut reader = Reader { limits, depth: 0, instances: 0, imports: Vec::new(), exports: Vec::new() };
+    for payload in Parser::new(0).parse_all(bytes) {
+        let payload = payload.map_err(|why| broken(&why))?;
+        reader.read(payload)?;
+    }
+    reader.finish()
+}
+
+fn broken(why: &wasmparser::BinaryReaderError) -> String {
+    format!("is broken or cut short: {} at byte {}", why.message(), why.offset())
+}
+
+/// The first eight bytes tell most mistakes apart.
+fn check_kind(bytes: &[u8]) -> Result<(), String> {
+    if bytes.is_empty() {
+        return Err("is empty".into());
+    }
+    if !bytes.starts_with(b"\0asm") {
+        let start = &bytes[..bytes.len().min(512)];
+        let text = std::str::from_utf8(start).is_ok_and(|text| !text.contains('\0'));
+        return Err(if text { "is text, not a WebAssembly component" } else { "is not WebAssembly" }.into());
+    }
+    if Parser::is_core_wasm(bytes) {
+        return Err("is a core module, not a component; build it for wasm32-wasip2".into());
+    }
+    if bytes.len() >= 8 && !Parser::is_component(bytes) {
+        return Err("is of an unknown WebAssembly version".into());
+    }
+    Ok(())
+}
+
+struct Reader<'a> {
+    limits: &'a Limits,
+    depth: usize,
+    instances: usize,
+    imports: Vec<String>,
+    exports: Vec<String>,
+}
+
+impl Reader<'_> {
+    fn read(&mut self, payload: Payload<'_>) -> Result<(), String> {
+        match payload {
+            Payload::ModuleSection { .. } | Payload::ComponentSection { .. } => {
+                self.depth += 1;
+                if self.depth > DEPTH {
+                    return Err(format!("nests components more than {DEPTH} deep"));
+                }
+            }
+            Payload::End(_) => self.depth = self.depth.saturating_sub(1),
+            Payload::ComponentImportSection(section) if self.depth == 0 => {
+                for import in section {
+                    self.imports.push(import.map_err(|why| broken(&why))?.name.name.to_owned());
+                }
+            }
+            Payload::ComponentExportSection(section) if self.depth == 0 => {
+                for export in section {
+                    self.exports.push(export.map_err(|why| broken(&why))?.name.name.to_owned());
+                }
+            }
+            Payload::InstanceSection(section) => {
+                for instance in section {
+                    let real = matches!(instance.map_err(|why| broken(&why))?, Instance::Instantiate { .. });
+                    self.instances += usize::from(real);
+                }
+                if self.instances > CORE_INSTANCES {
+                    return Err(format!("has more than {CORE_INSTANCES} core instances"));
+                }
+            }
+            Payload::MemorySection(section) => {
+                for memory in section {
+                    let least = memory.map_err(|why| broken(&why))?.initial.saturating_mul(PAGE);
+                    if least > self.limits.memory as u64 {
+                        let limit = self.limits.memory;
+                        return Err(format!("needs at least {least} bytes of memory; its limit is {limit}"));
+                    }
+                }
+            }
+            Payload::TableSection(section) => {
+                for table in section {
+                    let least = table.map_err(|why| broken(&why))?.ty.initial;
+                    if least > TABLE_ELEMENTS as u64 {
+                        return Err(format!("needs a table of {least} elements; the limit is {TABLE_ELEMENTS}"));
+                    }
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn finish(self) -> Result<Inspection, String> {
+        let mut versions = BTreeSet::new();
+        let mut imports = Vec::new();
+        for name in self.imports {
+            let (interface, version) = split(&name);
+            if interface.starts_with(&format!("{}/", wit::PACKAGE)) {
+                versions.insert(version.ok_or_else(|| format!("imports {name} without a version"))?);
+            }
+            let Some(meaning) = capability::meaning(interface) else {
+                return Err(format!("imports {name}, which this host does not have"));
+            };
+            imports.push(Import { name, meaning: meaning.into() });
+        }
+        let provider = format!("{}/{}", wit::PACKAGE, wit::PROVIDER);
+        let exported = self.exports.iter().map(|name| split(name)).find(|(interface, _)| *interface == provider);
+        let Some((_, Some(version))) = exported else {
+            return Err(format!("does not export {provider}: it is a component, but not a tool"));
+        };
+        versions.insert(version.clone());
+        if let Some(unknown) = versions.iter().find(|version| !wit::supports(version)) {
+            let (package, range) = (wit::PACKAGE, wit::supported_range());
+            return Err(format!("was built for {package} {unknown}; this host supports {range}"));
+        }
+        Ok(Inspection { version, imports })
+    }
+}
+
+/// `ns:pkg/interface@1.2.3` in its two halves.
+fn split(name: &str) -> (&str, Option<Version>) {
+    match name.split_once('@') {
+        Some((interface, version)) => (interface, version.parse().ok()),
+        None => (name, None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn any_bytes_get_an_answer_and_never_a_panic(tail in prop::collection::vec(any::<u8>(), 0..300)) {
+            let mut bytes = b"\0asm\x0d\0\x01\0".to_vec();
+            bytes.extend(&tail);
+            prop_assert!(inspect(&bytes, &Limits::HANDLE).is_err());
+            let _ = inspect(&tail, &Limits::HANDLE);
+        }
+    }
+
+    #[test]
+    fn each_kind_of_file_has_its_own_reason() {
+        let reason = |bytes: &[u8]| inspect(bytes, &Limits::HANDLE).unwrap_err();
+        assert!(reason(b"").contains("empty"));
+        assert!(reason(b"(module)").contains("text"));
+        assert!(reason(b"\x7fELF\0\0\0\0").contains("not WebAssembly"));
+        assert!(reason(b"\0asm\x01\0\0\0").contains("core module"));
+        assert!(reason(b"\0asm\x0d\0").contains("cut short"));
+        assert!(reason(b"\0asm\x0d\0\x01\0").contains("not a tool"));
+    }
+}

@@ -1,0 +1,33 @@
+//! From a file to a component that can be called: find it, read it once, hash it, read its type, compile it in a child
+//! process, keep the result, ask it what it offers.
+//!
+//! One bad file never stops the others: each gets one line of reason, a [`Refusal`].
+
+mod artifact;
+mod cache;
+mod compile;
+mod digest;
+mod file;
+mod inspect;
+mod load;
+mod scan;
+mod watch;
+pub mod worker;
+
+pub use cache::{Cache, CacheError};
+pub use compile::{CompileLimits, Compiler};
+pub use digest::Digest;
+pub use file::{COMPONENT_BYTES, ComponentFile, Origin, valid_name};
+pub use inspect::{Import, Inspection, inspect};
+pub use load::{Component, Loader};
+pub use scan::{ScanError, scan};
+pub use watch::{Change, Watcher};
+
+/// A file that was not loaded, and why, in one line.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct Refusal {
+    /// The file, or the name of a bundled component.
+    pub place: String,
+    /// Why, and what to do.
+    pub reason: String,
+}

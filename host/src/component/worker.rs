@@ -1,0 +1,75 @@
+//! The compile worker: the child's side. Bytes of a component on stdin, machine code on stdout, under limits it puts on itself.
+
+use std::{
+    ffi::OsString,
+    io::{Read, Write, stderr, stdin, stdout},
+    process::ExitCode,
+};
+
+use rustix::process::{Resource, Rlimit, setrlimit};
+
+use super::file::COMPONENT_BYTES;
+
+/// The argument that makes this process a worker.
+pub(super) const COMMAND: &str = "__compile";
+
+/// The exit code for "this component can't be compiled", with the reason on stderr. Others mean the machine is to blame.
+pub(super) const INVALID: i32 = 3;
+
+/// Turns this process into a compile worker if it was started as one, and says with which code to exit.
+///
+/// An embedder that names its own binary as the worker calls this first thing in `main`:
+///
+/// ```no_run
+/// fn main() -> std::process::ExitCode {
+///     if let Some(code) = hermes_host::component::worker::run_if_asked() {
+///         return code;
+///     }
+///     // … the embedder's program …
+///     std::process::ExitCode::SUCCESS
+/// }
+/// ```
+pub fn run_if_asked() -> Option<ExitCode> {
+    let mut arguments = std::env::args_os().skip(1);
+    if arguments.next()? != COMMAND {
+        return None;
+    }
+    Some(match work(arguments) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(Failure { code, why }) => {
+            // Nobody reads a complaint that can't be written.
+            let _ = writeln!(stderr(), "{why}");
+            ExitCode::from(code)
+        }
+    })
+}
+
+struct Failure {
+    code: u8,
+    why: String,
+}
+
+fn work(mut arguments: impl Iterator<Item = OsString>) -> Result<(), Failure> {
+    let machine = |why: String| Failure { code: 1, why };
+    let mut number = || arguments.next()?.to_str()?.parse::<u64>().ok();
+    let (Some(cpu), Some(memory)) = (number(), number()) else {
+        return Err(machine("usage: __compile CPU_SECONDS MEMORY_BYTES".into()));
+    };
+    for (resource, limit) in [(Resource::Cpu, cpu), (Resource::As, memory), (Resource::Core, 0), (Resource::Fsize, 0)] {
+        let limit = Rlimit { current: Some(limit), maximum: Some(limit) };
+        setrlimit(resource, limit).map_err(|why| machine(format!("failed to limit itself: {why}")))?;
+    }
+    let mut bytes = Vec::new();
+    let read = stdin().lock().take(COMPONENT_BYTES).read_to_end(&mut bytes);
+    read.map_err(|why| machine(format!("failed to read the component: {why}")))?;
+    let engine = crate::sandbox::for_compiling().map_err(|why| machine(format!("failed to make an engine: {why:#}")))?;
+    let artifact = engine
+        .precompile_component(&bytes)
+        .map_err(|why| Failure { code: INVALID as u8, why: complaint(&why) })?;
+    stdout().lock().write_all(&artifact).map_err(|why| machine(format!("failed to hand over the artifact: {why}")))
+}
+
+/// The compiler's own words, without its chain of contexts.
+pub(super) fn complaint(why: &wasmtime::Error) -> String {
+    format!("failed to compile: {}", why.root_cause())
+}

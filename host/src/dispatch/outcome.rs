@@ -1,0 +1,124 @@
+//! The end of a call, and its JSON.
+
+use std::fmt;
+
+use serde_json::json;
+
+use super::{Reply, sanitise::sanitise};
+use crate::{
+    sandbox::{Busy, Kill, KillReason, LogLine, Usage},
+    wit::latest::Failure,
+};
+
+/// What a call came to.
+#[derive(Debug)]
+pub struct Outcome {
+    /// The reply, or why there is none.
+    pub result: Result<Reply, CallError>,
+    /// What the tool logged.
+    pub log: Vec<LogLine>,
+    /// What it used. Zero where it never ran.
+    pub usage: Usage,
+}
+
+impl Outcome {
+    /// The JSON text for the caller: always well formed.
+    pub fn json(&self) -> String {
+        match &self.result {
+            Ok(reply) => reply.json(),
+            Err(error) => error.json(),
+        }
+    }
+}
+
+impl From<CallError> for Outcome {
+    fn from(error: CallError) -> Self {
+        Self { result: Err(error), log: Vec::new(), usage: Usage::default() }
+    }
+}
+
+/// Why a call gave no reply.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct CallError {
+    /// Of which kind.
+    pub kind: ErrorKind,
+    /// For the model: sanitised, bounded.
+    pub message: String,
+}
+
+/// The kinds of errors. Their names are part of the interface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ErrorKind {
+    /// No tool has this name.
+    UnknownTool,
+    /// The arguments do not fit the tool's schema, or the tool can't use them.
+    InvalidArguments,
+    /// The tool can't work here or now.
+    Unavailable,
+    /// Something was refused.
+    Denied,
+    /// The tool tried and failed, or broke its own contract.
+    Failed,
+    /// Too many calls at once.
+    Busy,
+    /// The host ended the call.
+    Killed(KillReason),
+}
+
+impl ErrorKind {
+    /// The name that callers see.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::UnknownTool => "unknown-tool",
+            Self::InvalidArguments => "invalid-arguments",
+            Self::Unavailable => "unavailable",
+            Self::Denied => "denied",
+            Self::Failed => "failed",
+            Self::Busy => "busy",
+            Self::Killed(reason) => reason.name(),
+        }
+    }
+}
+
+impl fmt::Display for ErrorKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl CallError {
+    pub(crate) fn new(kind: ErrorKind, message: &str) -> Self {
+        Self { kind, message: sanitise(message) }
+    }
+
+    /// `{"error": "…", "kind": "…"}`.
+    pub fn json(&self) -> String {
+        json!({"error": self.message, "kind": self.kind.name()}).to_string()
+    }
+
+    /// The host ended the call. The guest's last error line goes along: it usually is its panic.
+    pub(crate) fn killed(tool: &str, kill: &Kill, log: &[LogLine]) -> Self {
+        let last = log.iter().rev().find(|line| line.level >= crate::sandbox::Level::Warn);
+        let said = last.map(|line| format!(" (it last said: {})", line.message)).unwrap_or_default();
+        Self::new(ErrorKind::Killed(kill.reason), &format!("{tool} was ended: {kill}{said}"))
+    }
+}
+
+impl From<Failure> for CallError {
+    fn from(failure: Failure) -> Self {
+        let (kind, message) = match failure {
+            Failure::InvalidArguments(message) => (ErrorKind::InvalidArguments, message),
+            Failure::Unavailable(message) => (ErrorKind::Unavailable, message),
+            Failure::Denied(message) => (ErrorKind::Denied, message),
+            Failure::Failed(message) => (ErrorKind::Failed, message),
+        };
+        Self::new(kind, &message)
+    }
+}
+
+impl From<Busy> for CallError {
+    fn from(busy: Busy) -> Self {
+        Self::new(ErrorKind::Busy, &busy.to_string())
+    }
+}

@@ -1,0 +1,95 @@
+//! The one engine: what wasm may do here, where instances live, and the clock that interrupts them.
+
+use std::thread;
+
+use wasmtime::{Config, Engine, InstanceAllocationStrategy, OptLevel, PoolingAllocationConfig, Strategy};
+
+use super::limits;
+
+/// How instances get their memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Allocation {
+    /// From slots reserved at the start: fast.
+    Pooling,
+    /// By a mapping for each instance: works where the address space is limited.
+    OnDemand,
+}
+
+impl Allocation {
+    /// The name that `doctor` prints.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Pooling => "pooling",
+            Self::OnDemand => "on demand",
+        }
+    }
+}
+
+/// An engine for running guests: pooling where the address space allows it, on demand otherwise.
+pub(crate) fn new() -> wasmtime::Result<(Engine, Allocation)> {
+    let mut config = config();
+    config.allocation_strategy(InstanceAllocationStrategy::Pooling(pool()));
+    if let Ok(engine) = Engine::new(&config) {
+        return Ok((engine, Allocation::Pooling));
+    }
+    config.allocation_strategy(InstanceAllocationStrategy::OnDemand);
+    Ok((Engine::new(&config)?, Allocation::OnDemand))
+}
+
+/// An engine for the compile worker, which runs nothing: the same machine code, no pool.
+pub(crate) fn for_compiling() -> wasmtime::Result<Engine> {
+    Engine::new(&config())
+}
+
+/// What is common to both engines. Whatever changes the machine code belongs here, or artifacts would not fit.
+fn config() -> Config {
+    let mut config = Config::new();
+    config
+        .strategy(Strategy::Cranelift)
+        .cranelift_opt_level(OptLevel::Speed)
+        .consume_fuel(true)
+        .epoch_interruption(true)
+        .max_wasm_stack(limits::STACK)
+        .async_stack_size(limits::FIBER_STACK)
+        .memory_init_cow(true)
+        .wasm_component_model(true)
+        // Proposals that no guest toolchain in reach needs are off: less code to trust.
+        .wasm_multi_memory(false)
+        .wasm_memory64(false)
+        .wasm_relaxed_simd(false)
+        .wasm_wide_arithmetic(false)
+        .wasm_custom_page_sizes(false)
+        .wasm_tail_call(false)
+        .wasm_extended_const(true);
+    config
+}
+
+fn pool() -> PoolingAllocationConfig {
+    let calls = limits::CONCURRENT_CALLS as u32;
+    let mut pool = PoolingAllocationConfig::new();
+    pool.total_component_instances(calls)
+        .total_stacks(calls)
+        .max_core_instances_per_component(limits::CORE_INSTANCES as u32)
+        .total_core_instances(calls * limits::CORE_INSTANCES as u32)
+        .max_memories_per_component(limits::MEMORIES as u32)
+        .total_memories(calls * limits::MEMORIES as u32)
+        .max_memory_size(limits::MEMORY_CEILING)
+        .max_tables_per_component(limits::TABLES as u32)
+        .total_tables(calls * limits::TABLES as u32)
+        .table_elements(limits::TABLE_ELEMENTS)
+        .max_unused_warm_slots(calls);
+    pool
+}
+
+/// Moves the epoch on for as long as the engine lives. One for all calls: each store has its own deadline in it.
+pub(crate) fn start_ticker(engine: &Engine) -> std::io::Result<()> {
+    let engine = engine.weak();
+    thread::Builder::new().name("hermes-epoch".into()).spawn(move || {
+        while let Some(engine) = engine.upgrade() {
+            engine.increment_epoch();
+            drop(engine);
+            thread::sleep(limits::TICK);
+        }
+    })?;
+    Ok(())
+}

@@ -1,0 +1,101 @@
+//! What belongs to one call, and dies with it.
+
+use std::{fmt, sync::Arc, time::Instant};
+
+use wasmtime::component::ResourceTable;
+use wasmtime_wasi::{WasiCtx, WasiCtxView};
+
+use super::{
+    kill::{Kill, KillReason},
+    limits::{self, Limits},
+    log::{CallLog, Progress},
+    meter::Meter,
+};
+
+/// Hears of a call's progress while it runs. Called on the guest's thread: it must not block.
+pub type ProgressListener = Arc<dyn Fn(Progress) + Send + Sync>;
+
+/// The state of one call. A store is built around it and dropped with it: nothing survives.
+pub struct CallState {
+    pub(crate) log: CallLog,
+    pub(super) meter: Meter,
+    limits: Limits,
+    deadline: Instant,
+    host_calls: u32,
+    wasi_calls: u32,
+    wasi: Option<WasiCtx>,
+    table: ResourceTable,
+    progress: Option<ProgressListener>,
+}
+
+impl CallState {
+    pub(super) fn new(limits: Limits, progress: Option<ProgressListener>) -> Self {
+        let mut table = ResourceTable::new();
+        table.set_max_capacity(limits::HANDLES);
+        Self {
+            log: CallLog::default(),
+            meter: Meter::new(limits.memory),
+            limits,
+            deadline: Instant::now() + limits.wall,
+            host_calls: 0,
+            wasi_calls: 0,
+            wasi: None,
+            table,
+            progress,
+        }
+    }
+
+    /// Counts one call to a `hermes:tool` function; the one too many ends the call.
+    pub(crate) fn count_host_call(&mut self) -> Result<(), Kill> {
+        self.host_calls += 1;
+        if self.host_calls > self.limits.host_calls {
+            let detail = format!("the guest made more than {} calls to the host", self.limits.host_calls);
+            return Err(Kill::new(KillReason::HostCallBudget, detail));
+        }
+        Ok(())
+    }
+
+    /// Counts one call to a WASI function. There is no way to fail from here, so [`overdue`](Self::overdue) finds it out at
+    /// the next tick.
+    pub(crate) fn count_wasi_call(&mut self) {
+        self.wasi_calls = self.wasi_calls.saturating_add(1);
+    }
+
+    pub(crate) fn wasi_view(&mut self) -> WasiCtxView<'_> {
+        let log = &self.log;
+        WasiCtxView {
+            ctx: self.wasi.get_or_insert_with(|| crate::capability::wasi::context(log)),
+            table: &mut self.table,
+        }
+    }
+
+    pub(crate) fn report(&self, progress: Progress) {
+        if let Some(listener) = &self.progress {
+            listener(progress);
+        }
+    }
+
+    pub(super) fn host_calls(&self) -> u32 {
+        self.host_calls
+    }
+
+    /// Why the call must end now, asked at every tick.
+    pub(super) fn overdue(&self) -> Option<Kill> {
+        if self.wasi_calls > self.limits.wasi_calls {
+            let detail = format!("the guest made more than {} WASI calls", self.limits.wasi_calls);
+            return Some(Kill::new(KillReason::HostCallBudget, detail));
+        }
+        (Instant::now() >= self.deadline).then(|| past_deadline(&self.limits))
+    }
+}
+
+/// The kill of a call whose time is up.
+pub(super) fn past_deadline(limits: &Limits) -> Kill {
+    Kill::new(KillReason::Deadline, format!("the call took longer than {} s", limits.wall.as_secs_f64()))
+}
+
+impl fmt::Debug for CallState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CallState").field("limits", &self.limits).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,49 @@
+//! Text that comes from a guest, made fit for a terminal, a log line or a model.
+
+/// What stands where text was cut.
+const CUT: &str = "… [cut]";
+
+/// At most `max` bytes of `text`, cut at a character, with a mark where it was cut.
+pub(crate) fn cut(text: &str, max: usize) -> String {
+    if text.len() <= max {
+        return text.to_owned();
+    }
+    let end = text.floor_char_boundary(max.saturating_sub(CUT.len()));
+    format!("{}{CUT}", &text[..end])
+}
+
+/// Control characters gone (terminal escapes, bidirectional overrides, NULs), line ends and tabs kept.
+pub(crate) fn printable(text: &str) -> String {
+    text.chars().filter(|c| matches!(c, '\n' | '\t') || !(c.is_control() || is_invisible(*c))).collect()
+}
+
+/// One printable line of at most `max` bytes.
+pub(crate) fn one_line(text: &str, max: usize) -> String {
+    // Cut first: the text may be as large as the guest's memory.
+    let text = cut(text, max);
+    printable(&text).split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Characters that change how text around them is shown, or show nothing: they hide text from a reader but not from a model.
+fn is_invisible(c: char) -> bool {
+    matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cut_never_splits_a_character_and_never_exceeds_the_bound() {
+        let text = "ä".repeat(100);
+        for max in 0..150 {
+            assert!(cut(&text, max).len() <= max.max(CUT.len()));
+        }
+        assert_eq!(cut("short", 5), "short");
+    }
+
+    #[test]
+    fn terminal_escapes_and_hidden_characters_are_gone() {
+        assert_eq!(one_line("\u{1b}[31mred\u{1b}[0m\n\u{202e}evil\u{200b}", 100), "[31mred[0m evil");
+    }
+}
