@@ -9,9 +9,7 @@
 //!
 //! // A program that embeds the host is also its own compile worker: first thing, it asks whether it was started as one.
 //! fn main() -> Result<(), hermes_host::HostError> {
-//!     if hermes_host::component::worker::run_if_asked().is_some() {
-//!         return Ok(());
-//!     }
+//!     hermes_host::component::worker::run_if_asked();
 //!     let host = Host::builder().tools("./tools").build()?;
 //!     let outcome = host.call_blocking("calculate", r#"{"expression": "2^64"}"#, CallContext::default());
 //!     println!("{}", outcome.json());

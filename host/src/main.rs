@@ -1,1 +1,9 @@
-fn main(){}
+//! The command line of hermes-host.
+
+mod cli;
+
+fn main() -> std::process::ExitCode {
+    // Before anything else: the compile worker is this same binary, and nothing of the command line concerns it.
+    hermes_host::component::worker::run_if_asked();
+    cli::main()
+}

@@ -3,7 +3,6 @@
 use std::{
     ffi::OsString,
     io::{Read, Write, stderr, stdin, stdout},
-    process::ExitCode,
 };
 
 use rustix::process::{Resource, Rlimit, setrlimit};
@@ -16,36 +15,33 @@ pub(super) const COMMAND: &str = "__compile";
 /// The exit code for "this component can't be compiled", with the reason on stderr. Others mean the machine is to blame.
 pub(super) const INVALID: i32 = 3;
 
-/// Turns this process into a compile worker if it was started as one, and says with which code to exit.
+/// Turns this process into a compile worker if it was started as one: it then compiles, exits and never returns.
 ///
 /// An embedder that names its own binary as the worker calls this first thing in `main`:
 ///
 /// ```no_run
-/// fn main() -> std::process::ExitCode {
-///     if let Some(code) = hermes_host::component::worker::run_if_asked() {
-///         return code;
-///     }
+/// fn main() {
+///     hermes_host::component::worker::run_if_asked();
 ///     // … the embedder's program …
-///     std::process::ExitCode::SUCCESS
 /// }
 /// ```
-pub fn run_if_asked() -> Option<ExitCode> {
+pub fn run_if_asked() {
     let mut arguments = std::env::args_os().skip(1);
-    if arguments.next()? != COMMAND {
-        return None;
+    if arguments.next().is_none_or(|first| first != COMMAND) {
+        return;
     }
-    Some(match work(arguments) {
-        Ok(()) => ExitCode::SUCCESS,
+    std::process::exit(match work(arguments) {
+        Ok(()) => 0,
         Err(Failure { code, why }) => {
             // Nobody reads a complaint that can't be written.
             let _ = writeln!(stderr(), "{why}");
-            ExitCode::from(code)
+            code
         }
     })
 }
 
 struct Failure {
-    code: u8,
+    code: i32,
     why: String,
 }
 
@@ -65,7 +61,7 @@ fn work(mut arguments: impl Iterator<Item = OsString>) -> Result<(), Failure> {
     let engine = crate::sandbox::for_compiling().map_err(|why| machine(format!("failed to make an engine: {why:#}")))?;
     let artifact = engine
         .precompile_component(&bytes)
-        .map_err(|why| Failure { code: INVALID as u8, why: complaint(&why) })?;
+        .map_err(|why| Failure { code: INVALID, why: complaint(&why) })?;
     stdout().lock().write_all(&artifact).map_err(|why| machine(format!("failed to hand over the artifact: {why}")))
 }
 

@@ -1,0 +1,68 @@
+//! `hermes-host call`.
+
+use std::{fs, io::Read};
+
+use anyhow::{Context, Result};
+use hermes_host::{
+    CallContext,
+    dispatch::{ErrorKind, Outcome},
+    sandbox::Level,
+};
+use serde_json::json;
+
+use super::{FAILED, OK, Options, USAGE, output};
+
+#[derive(clap::Args)]
+pub(super) struct Args {
+    /// The tool
+    name: String,
+    /// Its arguments: a JSON object, @FILE, or - for stdin
+    #[arg(default_value = "{}", value_name = "JSON|@FILE|-")]
+    arguments: String,
+}
+
+pub(super) fn run(options: &Options, args: &Args) -> Result<u8> {
+    let arguments = read(&args.arguments)?;
+    // Text that is not even JSON is a mistake on the command line, not a tool's failure.
+    if let Err(why) = serde_json::from_str::<serde_json::Value>(&arguments) {
+        let text = format!("the arguments are not JSON: {why}; quote them like '{{\"key\": \"value\"}}'");
+        output::line(&json!({"error": text, "kind": ErrorKind::InvalidArguments.name()}).to_string())?;
+        return Ok(USAGE);
+    }
+    let outcome = options.host()?.call_blocking(&args.name, &arguments, CallContext::default());
+    log(&args.name, &outcome);
+    output::line(&outcome.json())?;
+    Ok(match outcome.result {
+        Ok(_) => OK,
+        Err(error) if error.kind == ErrorKind::UnknownTool => USAGE,
+        Err(_) => FAILED,
+    })
+}
+
+fn read(argument: &str) -> Result<String> {
+    match argument.strip_prefix('@') {
+        Some(file) => fs::read_to_string(file).with_context(|| format!("failed to read the arguments from {file}")),
+        None if argument == "-" => {
+            let mut text = String::new();
+            std::io::stdin().read_to_string(&mut text).context("failed to read the arguments from stdin")?;
+            Ok(text)
+        }
+        None => Ok(argument.into()),
+    }
+}
+
+/// What the tool logged, at its own levels.
+fn log(tool: &str, outcome: &Outcome) {
+    for line in &outcome.log {
+        let message = &line.message;
+        match line.level {
+            Level::Trace => tracing::trace!("{tool}: {message}"),
+            Level::Debug => tracing::debug!("{tool}: {message}"),
+            Level::Info => tracing::info!("{tool}: {message}"),
+            Level::Warn => tracing::warn!("{tool}: {message}"),
+            Level::Error => tracing::error!("{tool}: {message}"),
+        }
+    }
+    let usage = &outcome.usage;
+    tracing::info!("{tool}: {} fuel, {} bytes of memory, {:?}", usage.fuel, usage.memory, usage.duration);
+}

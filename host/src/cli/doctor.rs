@@ -1,0 +1,108 @@
+//! `hermes-host doctor`.
+
+use std::process::{Command, Stdio};
+
+use anyhow::Result;
+use hermes_host::{BUNDLED, Host};
+use serde_json::{Value, json};
+
+use super::{FAILED, OK, Options, output};
+
+#[derive(clap::Args)]
+pub(super) struct Args {
+    /// Print JSON alone
+    #[arg(long)]
+    json: bool,
+}
+
+/// How a finding counts.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Verdict {
+    Good,
+    /// Works, but something could be better or is only needed for more.
+    Note,
+    Bad,
+}
+
+struct Finding {
+    what: &'static str,
+    verdict: Verdict,
+    detail: String,
+}
+
+impl Finding {
+    fn new(what: &'static str, verdict: Verdict, detail: impl Into<String>) -> Self {
+        Self { what, verdict, detail: detail.into() }
+    }
+
+    fn word(&self) -> &'static str {
+        match self.verdict {
+            Verdict::Good => "ok",
+            Verdict::Note => "note",
+            Verdict::Bad => "missing",
+        }
+    }
+}
+
+pub(super) fn run(options: &Options, args: &Args) -> Result<u8> {
+    let mut findings = match options.host() {
+        Ok(host) => examine(&host),
+        Err(why) => vec![Finding::new("host", Verdict::Bad, format!("{why:#}"))],
+    };
+    findings.push(guest_toolchain());
+    if args.json {
+        let describe = |f: &Finding| json!({"what": f.what, "status": f.word(), "detail": f.detail});
+        output::json(&Value::Array(findings.iter().map(describe).collect()))?;
+    } else {
+        for finding in &findings {
+            let style = match finding.verdict {
+                Verdict::Good => output::GOOD,
+                Verdict::Note => output::DIM,
+                Verdict::Bad => output::BAD,
+            };
+            let word = output::styled(style, &format!("{:<8}", finding.word()));
+            output::line(&format!("{word} {:<16} {}", finding.what, finding.detail))?;
+        }
+    }
+    Ok(if findings.iter().any(|finding| finding.verdict == Verdict::Bad) { FAILED } else { OK })
+}
+
+fn examine(host: &Host) -> Vec<Finding> {
+    let catalogue = host.catalogue();
+    let unavailable = host.list_blocking().into_iter().filter(|tool| tool.unavailable.is_some()).count();
+    let mut findings = vec![
+        Finding::new("home", Verdict::Good, host.home().display().to_string()),
+        Finding::new(
+            "cache",
+            Verdict::Good,
+            format!("{}, writable by you alone", host.home().join("cache").display()),
+        ),
+        Finding::new("instances", Verdict::Good, format!("allocated {}", host.sandbox().allocation().name())),
+        match BUNDLED.len() {
+            0 => Finding::new("bundled tools", Verdict::Bad, "none are in this binary; build it with make build"),
+            count => Finding::new("bundled tools", Verdict::Good, format!("{count} components")),
+        },
+        match host.folders() {
+            [] => Finding::new("tools folder", Verdict::Note, format!(
+                "none; make {} or name one with --tools DIR", host.home().join("tools").display())),
+            folders => Finding::new("tools folder", Verdict::Good, folders.iter().map(|f| f.display().to_string()).collect::<Vec<_>>().join(", ")),
+        },
+        Finding::new("tools", Verdict::Good, format!("{} loaded, {unavailable} unavailable", catalogue.tools().count())),
+    ];
+    for refusal in catalogue.refusals() {
+        findings.push(Finding::new("refused", Verdict::Bad, format!("{}: {}", refusal.place, refusal.reason)));
+    }
+    findings
+}
+
+/// Only authors need it, so its absence is no fault.
+fn guest_toolchain() -> Finding {
+    let targets = Command::new("rustup").args(["target", "list", "--installed"]).stderr(Stdio::null()).output();
+    let installed = targets.is_ok_and(|output| String::from_utf8_lossy(&output.stdout).contains("wasm32-wasip2"));
+    if installed {
+        Finding::new("guest toolchain", Verdict::Good, "rustup target wasm32-wasip2")
+    } else {
+        let advice = "to write tools in Rust, run: rustup target add wasm32-wasip2";
+        Finding::new("guest toolchain", Verdict::Note, advice)
+    }
+}

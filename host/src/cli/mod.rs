@@ -1,0 +1,80 @@
+//! The command line: one file per subcommand, each a thin layer on the library.
+//!
+//! Results go to stdout, everything for people to stderr. Exit codes: 0 done, 1 the tool or the check failed, 2 wrong usage,
+//! an unknown tool, or a host that could not start.
+
+mod call;
+mod completions;
+mod definitions;
+mod doctor;
+mod inspect;
+mod list;
+mod options;
+mod output;
+mod progress;
+mod run;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use options::Options;
+
+/// It worked.
+const OK: u8 = 0;
+/// The tool failed, or a check did.
+const FAILED: u8 = 1;
+/// The command was used wrongly, the tool is unknown, or the host could not start.
+const USAGE: u8 = 2;
+
+#[derive(Parser)]
+#[command(name = "hermes-host", version, about = "Runs AI-agent tools that nobody has to trust", max_term_width = 100)]
+#[command(
+    after_help = "Start with:\n  hermes-host list\n  hermes-host call calculate '{\"expression\": \"0.1 + 0.2\"}'\n\nDrop .wasm files into ~/.hermes/tools, or name a folder with --tools DIR."
+)]
+struct Cli {
+    #[command(flatten)]
+    options: Options,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Load the components, show what was found, and reload when files change
+    Run,
+    /// Show every tool: whether it can work here, its component and its digest
+    List(list::Args),
+    /// Call one tool and print the JSON of its result
+    Call(call::Args),
+    /// Print the schemas that a model gets
+    Definitions(definitions::Args),
+    /// Show what a file is and what it could ask for, without running it
+    Inspect(inspect::Args),
+    /// Say what works on this machine and what is missing
+    Doctor(doctor::Args),
+    /// Print a completion script for a shell
+    Completions(completions::Args),
+}
+
+pub(crate) fn main() -> ExitCode {
+    let cli = Cli::parse();
+    options::start_log(&cli.options);
+    let result = match cli.command {
+        Command::Run => run::run(&cli.options),
+        Command::List(args) => list::run(&cli.options, &args),
+        Command::Call(args) => call::run(&cli.options, &args),
+        Command::Definitions(args) => definitions::run(&cli.options, &args),
+        Command::Inspect(args) => inspect::run(&args),
+        Command::Doctor(args) => doctor::run(&cli.options, &args),
+        Command::Completions(args) => completions::run(&args),
+    };
+    match result {
+        Ok(code) => ExitCode::from(code),
+        Err(why) if output::is_broken_pipe(&why) => ExitCode::from(OK),
+        Err(why) => {
+            output::error(&format!("{why:#}"));
+            ExitCode::from(USAGE)
+        }
+    }
+}

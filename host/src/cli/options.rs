@@ -1,0 +1,87 @@
+//! What all subcommands have in common.
+
+use std::path::PathBuf;
+
+use anyhow::{Context, Result, bail};
+use clap::{Args, ValueEnum};
+use hermes_host::{Host, HostBuilder};
+use tracing_subscriber::filter::LevelFilter;
+
+use super::progress::Progress;
+
+#[derive(Args)]
+pub(super) struct Options {
+    /// A folder with components; may be given several times [default: HOME/tools]
+    #[arg(long, global = true, value_name = "DIR")]
+    tools: Vec<PathBuf>,
+    /// The file with the operator's grants [default: HOME/hermes.toml]
+    #[arg(long, global = true, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// The folder that tools with file or terminal access work in [default: the current one]
+    #[arg(long, global = true, value_name = "DIR")]
+    workspace: Option<PathBuf>,
+    /// Where the host keeps its files [default: $HERMES_HOME, else ~/.hermes]
+    #[arg(long, global = true, value_name = "DIR")]
+    pub(super) home: Option<PathBuf>,
+    /// Say nothing but errors
+    #[arg(long, short, global = true)]
+    pub(super) quiet: bool,
+    /// How much to log to stderr
+    #[arg(long, global = true, value_name = "LEVEL", default_value = "warn")]
+    log: LogLevel,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum LogLevel {
+    Off,
+    Error,
+    Warn,
+    Info,
+    Debug,
+    Trace,
+}
+
+impl Options {
+    /// A builder with these options.
+    pub(super) fn builder(&self) -> Result<HostBuilder> {
+        if let Some(workspace) = self.workspace.as_ref().filter(|workspace| !workspace.is_dir()) {
+            bail!("the workspace {} is not a directory; name one with --workspace DIR", workspace.display());
+        }
+        let mut builder = Host::builder();
+        for folder in &self.tools {
+            // Also what makes the watched and the shown paths stay right if the current directory changes.
+            let folder = std::path::absolute(folder).with_context(|| format!("failed to find {}", folder.display()))?;
+            builder = builder.tools(folder);
+        }
+        if let Some(config) = &self.config {
+            builder = builder.config(config);
+        }
+        if let Some(home) = &self.home {
+            builder = builder.home(std::path::absolute(home)?);
+        }
+        Ok(builder)
+    }
+
+    /// The host, with a progress bar while components compile.
+    pub(super) fn host(&self) -> Result<Host> {
+        let progress = Progress::new(self.quiet);
+        let host = self.builder()?.on_load(progress.listener()).build();
+        progress.finish();
+        Ok(host?)
+    }
+}
+
+/// Logs go to stderr, so that stdout holds results alone.
+pub(super) fn start_log(options: &Options) {
+    let level = match options.log {
+        _ if options.quiet => LevelFilter::ERROR,
+        LogLevel::Off => LevelFilter::OFF,
+        LogLevel::Error => LevelFilter::ERROR,
+        LogLevel::Warn => LevelFilter::WARN,
+        LogLevel::Info => LevelFilter::INFO,
+        LogLevel::Debug => LevelFilter::DEBUG,
+        LogLevel::Trace => LevelFilter::TRACE,
+    };
+    let colours = super::output::colours_on_stderr();
+    tracing_subscriber::fmt().with_writer(std::io::stderr).with_max_level(level).with_ansi(colours).without_time().init();
+}

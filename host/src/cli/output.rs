@@ -1,0 +1,67 @@
+//! Writing for people and for programs.
+
+use std::io::{self, IsTerminal, Write};
+
+use anstream::ColorChoice;
+use anstyle::{AnsiColor, Style};
+use anyhow::Result;
+use unicode_width::UnicodeWidthStr;
+
+pub(super) const GOOD: Style = AnsiColor::Green.on_default();
+pub(super) const BAD: Style = AnsiColor::Red.on_default();
+pub(super) const DIM: Style = Style::new().dimmed();
+pub(super) const BOLD: Style = Style::new().bold();
+
+/// Text in a style. The stream drops the codes where there is no terminal or NO_COLOR is set.
+pub(super) fn styled(style: Style, text: &str) -> String {
+    format!("{style}{text}{style:#}")
+}
+
+/// One line on stdout.
+pub(super) fn line(text: &str) -> Result<()> {
+    Ok(writeln!(anstream::stdout().lock(), "{text}")?)
+}
+
+/// One line on stderr. A closed stderr is no reason to fail.
+pub(super) fn note(text: &str) {
+    let _ = writeln!(anstream::stderr().lock(), "{text}");
+}
+
+/// An error on stderr.
+pub(super) fn error(text: &str) {
+    note(&format!("{} {text}", styled(BAD.bold(), "error:")));
+}
+
+/// JSON on stdout, indented for readers and stable for programs.
+pub(super) fn json(value: &serde_json::Value) -> Result<()> {
+    line(&serde_json::to_string_pretty(value)?)
+}
+
+pub(super) fn colours_on_stderr() -> bool {
+    io::stderr().is_terminal() && anstream::AutoStream::choice(&io::stderr()) != ColorChoice::Never
+}
+
+/// Whether the reader of our output went away, as `head` does.
+pub(super) fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+}
+
+/// Rows as lines, columns aligned. The first row is the heading. The last column is not padded.
+pub(super) fn table(rows: &[Vec<String>]) -> String {
+    let width = |text: &str| anstream::adapter::strip_str(text).to_string().width();
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let widest: Vec<usize> = (0..columns)
+        .map(|column| rows.iter().filter_map(|row| row.get(column)).map(|cell| width(cell)).max().unwrap_or(0))
+        .collect();
+    let mut text = String::new();
+    for row in rows {
+        let mut line = String::new();
+        for (cell, most) in row.iter().zip(&widest) {
+            line.push_str(cell);
+            line.push_str(&" ".repeat(most - width(cell) + 2));
+        }
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+    text
+}

@@ -1,0 +1,86 @@
+//! `hermes-host run`.
+
+use std::{collections::BTreeMap, thread, time::Duration};
+
+use anyhow::{Context, Result};
+use hermes_host::{
+    Host,
+    component::{Change, Watcher},
+};
+
+use super::{OK, Options, list, output};
+
+/// How long the watching thread waits before it looks whether the host is still wanted.
+const LOOK: Duration = Duration::from_secs(3600);
+
+pub(super) fn run(options: &Options) -> Result<u8> {
+    let host = options.host()?;
+    if !options.quiet {
+        list::show(&host, &host.list_blocking())?;
+    }
+    let watcher = Watcher::new(host.folders()).context("failed to watch the tools folders")?;
+    let (quiet, watched) = (options.quiet, host.clone());
+    thread::Builder::new().name("hermes-watch".into()).spawn(move || watch(&watched, &watcher, quiet))?;
+    if !quiet {
+        match host.folders() {
+            [] => output::note("Ready. No folder to watch: drop .wasm files into a folder and start with --tools DIR."),
+            folders => {
+                let names: Vec<String> = folders.iter().map(|folder| folder.display().to_string()).collect();
+                output::note(&format!("Ready. Watching {}. Press Ctrl-C to stop.", names.join(", ")));
+            }
+        }
+    }
+    wait_for_signal()?;
+    Ok(OK)
+}
+
+fn watch(host: &Host, watcher: &Watcher, quiet: bool) {
+    loop {
+        if watcher.wait(LOOK) == Change::Nothing {
+            continue;
+        }
+        let before = loaded(host);
+        match host.reload() {
+            Ok(()) if quiet => {}
+            Ok(()) => tell(&before, &loaded(host), host),
+            Err(why) => output::error(&format!("failed to reload, everything stays as it was: {why}")),
+        }
+    }
+}
+
+/// Tool names with their component's digest.
+fn loaded(host: &Host) -> BTreeMap<String, String> {
+    let entry = |tool: &std::sync::Arc<hermes_host::registry::Entry>| {
+        (tool.definition.name.clone(), tool.component.digest.to_string())
+    };
+    host.catalogue().tools().map(entry).collect()
+}
+
+fn tell(before: &BTreeMap<String, String>, after: &BTreeMap<String, String>, host: &Host) {
+    for (name, digest) in after {
+        match before.get(name) {
+            None => output::note(&format!("{} {name}", output::styled(output::GOOD, "added"))),
+            Some(old) if old != digest => output::note(&format!("{} {name}", output::styled(output::GOOD, "updated"))),
+            Some(_) => {}
+        }
+    }
+    for name in before.keys().filter(|name| !after.contains_key(*name)) {
+        output::note(&format!("{} {name}", output::styled(output::DIM, "removed")));
+    }
+    for refusal in host.catalogue().refusals() {
+        output::note(&format!("{} {}: {}", output::styled(output::BAD, "refused"), refusal.place, refusal.reason));
+    }
+}
+
+fn wait_for_signal() -> Result<()> {
+    use tokio::signal::unix::{SignalKind, signal};
+    tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
+        let mut terminate = signal(SignalKind::terminate())?;
+        let mut interrupt = signal(SignalKind::interrupt())?;
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+        Ok(())
+    })
+}
