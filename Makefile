@@ -1,0 +1,44 @@
+# hermes-host. `make run` and `make test` are all you need; `make help` lists the rest.
+
+HOST   := target/release/hermes-host
+GUESTS := tools-wasm/guests.sh
+ARGS   ?=
+
+.DEFAULT_GOAL := help
+.PHONY: help setup tools build run test attack bench lint docs clean
+
+help: ## list the targets
+	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: ## find or install what is needed to build, and say what was taken
+	@$(GUESTS) setup
+
+tools: setup ## build the bundled components into target/tools
+	@$(GUESTS) build
+
+build: tools ## build target/release/hermes-host with the bundled components in it
+	cargo build --release --locked -p hermes-host
+
+run: build ## build all and start `hermes-host run` (ARGS="--tools DIR" adds a folder)
+	$(HOST) run $(ARGS)
+
+test: lint ## lint, then every test
+	cargo nextest run --release --locked --workspace
+	cargo test --release --locked --doc --workspace
+
+attack: build ## only the tests that attack the host
+	cargo nextest run --release --locked -p hermes-host --test e2e attack
+
+bench: build ## measure, with ratios from one run
+	cargo bench --locked -p hermes-host
+
+lint: build ## formatting, clippy and rustdoc, without a warning
+	cargo fmt --all --check
+	cargo clippy --release --locked --workspace --all-targets -- -D warnings
+	RUSTDOCFLAGS="-D warnings" cargo doc --release --locked --no-deps --workspace
+
+docs: build ## write the generated tables into the documents
+	HERMES_WRITE_DOCS=1 cargo nextest run --release --locked -p hermes-host --test e2e tree::docs
+
+clean: ## remove everything that was built
+	cargo clean

@@ -1,0 +1,100 @@
+#!/usr/bin/env bash
+# Finds a way to compile guests and builds the bundled ones.
+#
+#   guests.sh setup             installs what is missing and says which way it took
+#   guests.sh build             builds every crate of tools-wasm/ and the SDK's example
+#
+# Two ways to wasm32-unknown-unknown: the rustup target, or, where rustup can fetch nothing, Debian's compiler with its
+# standard library built from source. HERMES_GUESTS=rustup|debian forces one.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+target=wasm32-unknown-unknown
+guests=target/guests
+debian_packages=(rustc-web cargo-web rust-web-src lld-19)
+
+say() { printf 'setup: %s\n' "$*"; }
+fail() { printf 'setup: %s\n' "$*" >&2; exit 1; }
+
+apt_install() {
+    command -v apt-get >/dev/null || fail "apt-get is not here; install $* by hand and try again"
+    local root=()
+    [ "$(id -u)" = 0 ] || root=(sudo)
+    say "installing $* with apt-get"
+    "${root[@]}" apt-get update -qq
+    DEBIAN_FRONTEND=noninteractive "${root[@]}" apt-get install -y -qq "$@" >/dev/null
+}
+
+have_rustup_target() { rustup target list --installed 2>/dev/null | grep -qx "$target"; }
+add_rustup_target() { have_rustup_target || rustup target add "$target" >/dev/null 2>&1; }
+have_debian() { [ -x /usr/bin/rustc ] && [ -d /usr/lib/rustlib/src/rust ] && command -v wasm-ld-19 >/dev/null; }
+
+way() {
+    case "${HERMES_GUESTS:-}" in
+        rustup | debian) echo "$HERMES_GUESTS" ;;
+        '') if add_rustup_target; then echo rustup; else echo debian; fi ;;
+        *) fail "HERMES_GUESTS is rustup or debian, not $HERMES_GUESTS" ;;
+    esac
+}
+
+setup() {
+    command -v cargo >/dev/null || fail "cargo is not here; install the stable toolchain with rustup"
+    command -v cc >/dev/null || apt_install build-essential
+    case "$(way)" in
+        rustup)
+            add_rustup_target || fail "rustup can't add $target; try HERMES_GUESTS=debian"
+            say "guests are compiled with the rustup target $target" ;;
+        debian)
+            have_debian || apt_install "${debian_packages[@]}"
+            say "guests are compiled with Debian's $(/usr/bin/rustc --version), its standard library built for $target" ;;
+    esac
+    if ! command -v cargo-nextest >/dev/null; then
+        say "installing cargo-nextest, which runs the tests (a few minutes)"
+        cargo install --quiet --locked cargo-nextest
+    fi
+}
+
+# Paths of this machine do not belong into components, and the same sources should give the same bytes everywhere.
+remap="--remap-path-prefix=$PWD=hermes --remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}/registry/src=crates"
+
+compile() {
+    local packages=()
+    for name in "$@"; do packages+=(-p "$name"); done
+    case "$(way)" in
+        rustup)
+            RUSTFLAGS="$remap" cargo build --quiet --locked --profile guest --target "$target" \
+                --target-dir "$guests/rustup" "${packages[@]}"
+            made="$guests/rustup/$target/guest" ;;
+        debian)
+            RUSTC=/usr/bin/rustc RUSTC_BOOTSTRAP=1 RUSTFLAGS="$remap -Clinker=wasm-ld-19" \
+                cargo build --quiet --profile guest --target "$target" -Zbuild-std=std,panic_abort \
+                --target-dir "$guests/debian" "${packages[@]}"
+            made="$guests/debian/$target/guest" ;;
+    esac
+}
+
+# A component that did not change keeps its file, so that nothing that embeds it is built again.
+componentize() {
+    local new="$2.new"
+    target/release/hermes-componentize "$1" "$new"
+    if cmp -s "$new" "$2"; then rm "$new"; else mv "$new" "$2"; fi
+}
+
+build() {
+    local bundled=()
+    for crate in tools-wasm/*/Cargo.toml; do bundled+=("$(basename "$(dirname "$crate")")"); done
+    cargo build --quiet --release --locked -p hermes-componentize
+    compile "${bundled[@]}" hello
+    mkdir -p target/tools target/examples
+    for name in "${bundled[@]}"; do componentize "$made/$name.wasm" "target/tools/$name.wasm"; done
+    componentize "$made/hello.wasm" target/examples/hello.wasm
+    # A toolset that left the repository leaves the binary too.
+    for file in target/tools/*.wasm; do [ -d "tools-wasm/$(basename "$file" .wasm)" ] || rm "$file"; done
+    (cd target/tools && wc -c ./*.wasm | sed -n 's|^ *\([0-9]*\) \./\(.*\)|tools: target/tools/\2, \1 bytes|p')
+}
+
+case "${1:-}" in
+    setup) setup ;;
+    build) build ;;
+    *) fail "usage: guests.sh setup|build" ;;
+esac
