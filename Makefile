@@ -30,7 +30,7 @@ attack: build ## only the tests that attack the host
 	cargo nextest run --release --locked -p hermes-host --test e2e attack
 
 bench: build ## measure, with ratios from one run
-	cargo bench --locked -p hermes-host
+	cargo bench --locked -p hermes-host --bench dispatch
 
 lint: build ## formatting, clippy and rustdoc, without a warning
 	cargo fmt --all --check

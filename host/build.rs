@@ -20,7 +20,10 @@ fn main() {
 fn bundled(folder: &Path) {
     let found = files(folder, "wasm");
     if found.is_empty() {
-        println!("cargo::warning=no bundled tools in {}: this binary will have none. Run `make tools` first.", folder.display());
+        println!(
+            "cargo::warning=no bundled tools in {}: this binary will have none. Run `make tools` first.",
+            folder.display()
+        );
     }
     let mut list = String::from("&[");
     for path in &found {

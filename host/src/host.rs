@@ -110,7 +110,7 @@ impl HostBuilder {
         self
     }
 
-    /// A folder with components; may be given several times. Default: `tools` in the home, where it exists.
+    /// A folder with components; may be given several times. Default: `tools` in the home, made where it is missing.
     pub fn tools(mut self, folder: impl Into<PathBuf>) -> Self {
         self.folders.push(folder.into());
         self
@@ -145,13 +145,12 @@ impl HostBuilder {
             Some(config) => (config, true),
             None => (home.join("hermes.toml"), false),
         };
-        let default_folder = home.join("tools");
-        let folders = match self.folders.as_slice() {
-            [] if default_folder.is_dir() => vec![default_folder],
-            _ => self.folders,
-        };
         let sandbox = Arc::new(Sandbox::new().map_err(HostError::Sandbox)?);
         let cache = Cache::open(&home.join("cache"), sandbox.engine())?;
+        let folders = match self.folders.as_slice() {
+            [] => vec![default_folder(&home)?],
+            _ => self.folders,
+        };
         let loader = Loader::new(Arc::clone(&sandbox), cache, compiler);
         let host = Host(Arc::new(Inner {
             sandbox,
@@ -171,6 +170,13 @@ impl HostBuilder {
         host.reload()?;
         Ok(host)
     }
+}
+
+/// `tools` in the home. Made where it is missing, so that the first file can be dropped while the host runs.
+fn default_folder(home: &Path) -> Result<PathBuf, HostError> {
+    let folder = home.join("tools");
+    crate::component::make_folder(&folder)?;
+    Ok(folder)
 }
 
 /// `$HERMES_HOME`, else `~/.hermes`.

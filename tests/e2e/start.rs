@@ -1,1 +1,174 @@
-//! (to come)
+//! Starting: what is compiled, what is kept, and who may touch what is kept.
+
+use std::{
+    fs,
+    os::unix::fs::PermissionsExt,
+    path::PathBuf,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
+
+use hermes_host::{
+    CallContext, Host, HostBuilder, LoadEvent,
+    component::{CompileLimits, Compiler},
+};
+
+use super::{
+    cli::{Place, stderr},
+    guest,
+};
+
+pub(crate) fn builder(place: &Place) -> HostBuilder {
+    let worker = Compiler::Worker(env!("CARGO_BIN_EXE_hermes-host").into(), CompileLimits::STANDARD);
+    Host::builder().home(place.home()).tools(place.tools()).without_bundled().compiler(worker)
+}
+
+/// A builder that counts compilations.
+fn counting(place: &Place) -> (HostBuilder, Arc<AtomicUsize>) {
+    let compiled = Arc::new(AtomicUsize::new(0));
+    let counter = Arc::clone(&compiled);
+    let listener = Arc::new(move |event| {
+        if let LoadEvent::Compiled(_) = event {
+            counter.fetch_add(1, Ordering::Relaxed);
+        }
+    });
+    (builder(place).on_load(listener), compiled)
+}
+
+fn cached(place: &Place, extension: &str) -> PathBuf {
+    let files = fs::read_dir(place.home().join("cache")).unwrap().map(|entry| entry.unwrap().path());
+    files.into_iter().find(|path| path.extension().is_some_and(|found| found == extension)).unwrap()
+}
+
+fn answers(host: &Host, tool: &str) {
+    assert_eq!(host.call_blocking(tool, "{}", CallContext::default()).json(), "\"ok\"");
+}
+
+#[test]
+fn a_second_start_with_50_components_compiles_and_instantiates_nothing() {
+    let place = Place::new();
+    for n in 0..50 {
+        place.drop_in(&format!("tool{n}.wasm"), &guest::good(&format!("tool{n}")));
+    }
+    let (first, compiled) = counting(&place);
+    assert_eq!(first.build().unwrap().catalogue().tools().count(), 50);
+    assert_eq!(compiled.load(Ordering::Relaxed), 50);
+
+    let (second, compiled) = counting(&place);
+    // A worker that can't be started shows that none is.
+    let host = second.compiler(Compiler::Worker("/no/worker".into(), CompileLimits::STANDARD)).build().unwrap();
+    assert_eq!(host.catalogue().tools().count(), 50);
+    assert_eq!(host.catalogue().refusals(), []);
+    assert_eq!(compiled.load(Ordering::Relaxed), 0);
+    assert_eq!(host.sandbox().instances_made(), 0);
+    answers(&host, "tool49");
+    assert_eq!(host.sandbox().instances_made(), 1);
+}
+
+#[test]
+fn a_damaged_or_planted_artifact_is_compiled_again() {
+    let place = Place::new();
+    place.drop_in("a.wasm", &guest::good("a"));
+    builder(&place).build().unwrap();
+    let artifact = cached(&place, "bin");
+    let whole = fs::read(&artifact).unwrap();
+    let mut changed = whole.clone();
+    let middle = changed.len() / 2;
+    changed[middle] ^= 1;
+    for damage in [&whole[..whole.len() / 2], &changed, b"", b"planted"] {
+        fs::write(&artifact, damage).unwrap();
+        let host = builder(&place).build().unwrap();
+        answers(&host, "a");
+        assert_eq!(fs::read(&artifact).unwrap(), whole, "the artifact was not made anew");
+    }
+    // Somebody else could have written this one.
+    fs::set_permissions(&artifact, fs::Permissions::from_mode(0o666)).unwrap();
+    answers(&builder(&place).build().unwrap(), "a");
+    assert_eq!(fs::metadata(&artifact).unwrap().permissions().mode() & 0o077, 0);
+    // What is known is damaged.
+    fs::write(cached(&place, "json"), "{\"ready\":").unwrap();
+    answers(&builder(&place).build().unwrap(), "a");
+}
+
+#[test]
+fn a_file_that_changed_is_not_compiled_under_its_old_name() {
+    let place = Place::new();
+    place.drop_in("a.wasm", &guest::good("a"));
+    let host = builder(&place).build().unwrap();
+    drop(host);
+    let host = builder(&place).build().unwrap();
+    fs::remove_file(cached(&place, "bin")).unwrap();
+    place.drop_in("a.wasm", &guest::good("other"));
+    let error = host.call_blocking("a", "{}", CallContext::default()).result.unwrap_err();
+    assert!(error.message.contains("has changed since it was loaded"), "{error}");
+}
+
+#[test]
+fn a_cache_that_others_can_write_is_refused_with_the_remedy() {
+    let place = Place::new();
+    place.drop_in("a.wasm", &guest::good("a"));
+    let cache = place.home().join("cache");
+    fs::create_dir_all(&cache).unwrap();
+    fs::set_permissions(&cache, fs::Permissions::from_mode(0o777)).unwrap();
+    let output = place.run(&["list"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("other users can write to it"), "{output:?}");
+    assert!(stderr(&output).contains("chmod go-w"), "{output:?}");
+    fs::set_permissions(&cache, fs::Permissions::from_mode(0o700)).unwrap();
+    fs::set_permissions(place.home(), fs::Permissions::from_mode(0o777)).unwrap();
+    assert_eq!(place.run(&["list"]).status.code(), Some(2), "a swappable cache directory was used");
+}
+
+#[test]
+fn a_new_cache_is_for_its_owner_alone() {
+    let place = Place::new();
+    place.drop_in("a.wasm", &guest::good("a"));
+    builder(&place).build().unwrap();
+    assert_eq!(fs::metadata(place.home().join("cache")).unwrap().permissions().mode() & 0o777, 0o700);
+    assert_eq!(fs::metadata(cached(&place, "bin")).unwrap().permissions().mode() & 0o777, 0o600);
+}
+
+#[test]
+fn a_missing_worker_is_said_and_not_remembered() {
+    let place = Place::new();
+    place.drop_in("a.wasm", &guest::good("a"));
+    let broken = builder(&place).compiler(Compiler::Worker("/no/worker".into(), CompileLimits::STANDARD));
+    let host = broken.build().unwrap();
+    assert!(host.catalogue().refusals()[0].reason.contains("/no/worker"));
+    answers(&builder(&place).build().unwrap(), "a");
+}
+
+#[test]
+fn an_embedder_may_compile_in_its_own_process() {
+    let place = Place::new();
+    place.drop_in("a.wasm", &guest::good("a"));
+    let host = builder(&place).compiler(Compiler::InProcess).build().unwrap();
+    answers(&host, "a");
+}
+
+#[test]
+fn a_reload_swaps_the_code_and_keeps_the_old_for_those_who_hold_it() {
+    let place = Place::new();
+    place.drop_in("a.wasm", &guest::good("a"));
+    let host = builder(&place).build().unwrap();
+    let old = host.catalogue();
+    fs::remove_file(place.tools().join("a.wasm")).unwrap();
+    place.drop_in("b.wasm", &guest::good("b"));
+    host.reload().unwrap();
+    assert!(old.get("a").is_some());
+    assert!(host.catalogue().get("a").is_none());
+    answers(&host, "b");
+}
+
+#[tokio::test]
+async fn calls_work_on_the_embedders_own_executor() {
+    let place = Place::new();
+    place.drop_in("a.wasm", &guest::good("a"));
+    let host = builder(&place).build().unwrap();
+    let calls = (0..100).map(|_| host.call("a", "{}", CallContext::default()));
+    for outcome in futures_util::future::join_all(calls).await {
+        assert_eq!(outcome.json(), "\"ok\"");
+    }
+}

@@ -1,1 +1,168 @@
-//! (to come)
+//! What the source tree promises: who may touch what, and documents that say what the code does.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+/// Every source file of the host with its path below `host/src`, tests at the end of a file left out.
+fn sources() -> Vec<(String, String)> {
+    let base = root().join("host/src");
+    let mut found = Vec::new();
+    let mut folders = vec![base.clone()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                let name = path.strip_prefix(&base).unwrap().display().to_string();
+                let text = fs::read_to_string(&path).unwrap();
+                found.push((name, text.split("#[cfg(test)]").next().unwrap().to_owned()));
+            }
+        }
+    }
+    found
+}
+
+/// Files outside `allowed` in which one of the words stands.
+fn offenders(words: &[&str], allowed: &[&str]) -> Vec<String> {
+    let outside = sources().into_iter().filter(|(name, _)| !allowed.iter().any(|prefix| name.starts_with(prefix)));
+    outside.filter(|(_, text)| words.iter().any(|word| text.contains(word))).map(|(name, _)| name).collect()
+}
+
+#[test]
+fn only_the_artifact_loader_is_unsafe() {
+    assert_eq!(
+        offenders(&["unsafe {", "unsafe fn", "unsafe impl", "allow(unsafe_code)"], &["component/artifact.rs"]),
+        [""; 0]
+    );
+}
+
+#[test]
+fn only_components_grants_and_the_command_line_touch_files() {
+    let allowed = ["component/", "grant/", "cli/"];
+    assert_eq!(offenders(&["std::fs", "File::open", "tokio::fs", "rustix::fs"], &allowed), [""; 0]);
+}
+
+#[test]
+fn only_the_compiler_starts_processes_and_doctor_asks_rustup() {
+    assert_eq!(
+        offenders(
+            &["process::Command", "process::{Command", "Command::new", "process::{Child"],
+            &["component/compile.rs", "cli/doctor.rs"]
+        ),
+        [""; 0]
+    );
+}
+
+#[test]
+fn nothing_opens_a_socket() {
+    assert_eq!(offenders(&["TcpStream", "TcpListener", "UdpSocket", "tokio::net", "std::net"], &[]), [""; 0]);
+}
+
+#[test]
+fn the_library_never_uses_the_command_line_and_lower_rooms_never_use_higher_ones() {
+    assert_eq!(offenders(&["crate::cli"], &["cli/", "main.rs"]), [""; 0]);
+    let below = |room: &str, higher: &[&str]| {
+        let inside = sources().into_iter().filter(|(name, _)| name.starts_with(room));
+        let bad: Vec<String> =
+            inside.filter(|(_, text)| higher.iter().any(|word| text.contains(word))).map(|(name, _)| name).collect();
+        assert_eq!(bad, [""; 0], "{room}");
+    };
+    below("sandbox/", &["crate::registry", "crate::dispatch", "crate::host", "crate::grant", "crate::component"]);
+    below("capability/", &["crate::registry", "crate::dispatch", "crate::host", "crate::component"]);
+    below("registry/", &["crate::dispatch", "crate::host", "crate::grant"]);
+    below("component/", &["crate::dispatch", "crate::host", "crate::grant"]);
+    below("dispatch/", &["crate::host", "crate::grant"]);
+}
+
+#[test]
+fn the_hello_tool_has_15_lines_and_100_kb_at_most() {
+    let source = fs::read_to_string(root().join("guest-sdk/examples/hello/src/lib.rs")).unwrap();
+    assert!(source.lines().count() <= 15);
+    assert!(fs::metadata(root().join("target/examples/hello.wasm")).expect("run make tools").len() <= 100_000);
+    let readme = fs::read_to_string(root().join("README.md")).unwrap();
+    assert!(readme.contains(&source), "README.md shows another hello tool");
+}
+
+/// Checks, or with HERMES_WRITE_DOCS=1 writes, what stands between `<!-- name -->` and `<!-- /name -->`.
+fn check_block(document: &str, name: &str, expected: &str) {
+    let path = root().join(document);
+    let text = fs::read_to_string(&path).unwrap();
+    let (open, close) = (format!("<!-- {name} -->\n"), format!("<!-- /{name} -->"));
+    let start = text.find(&open).unwrap_or_else(|| panic!("{document} has no block {name}")) + open.len();
+    let end = start + text[start..].find(&close).unwrap();
+    if std::env::var_os("HERMES_WRITE_DOCS").is_some() {
+        fs::write(&path, format!("{}{expected}{}", &text[..start], &text[end..])).unwrap();
+    } else {
+        assert_eq!(&text[start..end], expected, "{document}: run make docs");
+    }
+}
+
+mod docs {
+    use hermes_host::{capability, sandbox::KillReason, sandbox::limits};
+
+    use super::check_block;
+
+    #[test]
+    fn the_tables_of_limits_are_those_of_the_code() {
+        check_block("SECURITY.md", "limits", &limits::table());
+    }
+
+    #[test]
+    fn the_table_of_imports_is_that_of_the_code() {
+        let rows = capability::IMPORTS.iter().map(|(name, meaning)| format!("| `{name}` | {meaning} |\n"));
+        check_block(
+            "SECURITY.md",
+            "imports",
+            &format!("| import | meaning |\n|---|---|\n{}", rows.collect::<String>()),
+        );
+    }
+
+    #[test]
+    fn every_kill_reason_is_in_the_readme() {
+        let names: Vec<String> = KillReason::ALL.iter().map(|reason| format!("`{reason}`")).collect();
+        check_block("README.md", "kinds", &format!("{}\n", names.join(", ")));
+    }
+
+    #[test]
+    fn the_commands_in_the_readme_are_those_of_the_binary() {
+        let output = std::process::Command::new(env!("CARGO_BIN_EXE_hermes-host")).arg("--help").output().unwrap();
+        let help = String::from_utf8(output.stdout).unwrap();
+        check_block("README.md", "help", &format!("```text\n{}\n```\n", help.trim_end()));
+    }
+
+    #[test]
+    fn every_test_that_the_security_document_names_exists() {
+        let text = std::fs::read_to_string(super::root().join("SECURITY.md")).unwrap();
+        let mut sources = String::new();
+        for folder in [
+            "tests/e2e",
+            "tests/e2e/attack",
+            "host/src",
+            "host/src/sandbox",
+            "host/src/component",
+            "host/src/registry",
+            "host/src/dispatch",
+            "host/src/grant",
+            "host/src/capability",
+        ] {
+            for entry in std::fs::read_dir(super::root().join(folder)).into_iter().flatten().flatten() {
+                sources += &std::fs::read_to_string(entry.path()).unwrap_or_default();
+            }
+        }
+        let named: Vec<&str> = text.split("test `").skip(1).filter_map(|rest| rest.split('`').next()).collect();
+        assert!(named.len() > 10, "the document names too few tests");
+        for name in named {
+            assert!(
+                sources.contains(&format!("fn {name}(")),
+                "SECURITY.md names the test {name}, which does not exist"
+            );
+        }
+    }
+}

@@ -26,7 +26,10 @@ pub const IMPORTS: &[(&str, &str)] = &[
 
 /// What an import means, or nothing for one that this host does not have.
 pub fn meaning(import: &str) -> Option<&'static str> {
-    IMPORTS.iter().find(|(name, _)| import == *name || import.starts_with(&format!("{name}/"))).map(|(_, meaning)| *meaning)
+    IMPORTS
+        .iter()
+        .find(|(name, _)| import == *name || import.starts_with(&format!("{name}/")))
+        .map(|(_, meaning)| *meaning)
 }
 
 /// Links everything.

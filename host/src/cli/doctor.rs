@@ -70,24 +70,21 @@ pub(super) fn run(options: &Options, args: &Args) -> Result<u8> {
 fn examine(host: &Host) -> Vec<Finding> {
     let catalogue = host.catalogue();
     let unavailable = host.list_blocking().into_iter().filter(|tool| tool.unavailable.is_some()).count();
+    let folders: Vec<String> = host.folders().iter().map(|folder| folder.display().to_string()).collect();
     let mut findings = vec![
         Finding::new("home", Verdict::Good, host.home().display().to_string()),
-        Finding::new(
-            "cache",
-            Verdict::Good,
-            format!("{}, writable by you alone", host.home().join("cache").display()),
-        ),
+        Finding::new("cache", Verdict::Good, format!("{}, writable by you alone", host.home().join("cache").display())),
         Finding::new("instances", Verdict::Good, format!("allocated {}", host.sandbox().allocation().name())),
         match BUNDLED.len() {
             0 => Finding::new("bundled tools", Verdict::Bad, "none are in this binary; build it with make build"),
             count => Finding::new("bundled tools", Verdict::Good, format!("{count} components")),
         },
-        match host.folders() {
-            [] => Finding::new("tools folder", Verdict::Note, format!(
-                "none; make {} or name one with --tools DIR", host.home().join("tools").display())),
-            folders => Finding::new("tools folder", Verdict::Good, folders.iter().map(|f| f.display().to_string()).collect::<Vec<_>>().join(", ")),
-        },
-        Finding::new("tools", Verdict::Good, format!("{} loaded, {unavailable} unavailable", catalogue.tools().count())),
+        Finding::new("tools folder", Verdict::Good, folders.join(", ")),
+        Finding::new(
+            "tools",
+            Verdict::Good,
+            format!("{} loaded, {unavailable} unavailable", catalogue.tools().count()),
+        ),
     ];
     for refusal in catalogue.refusals() {
         findings.push(Finding::new("refused", Verdict::Bad, format!("{}: {}", refusal.place, refusal.reason)));

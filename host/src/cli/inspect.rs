@@ -22,8 +22,8 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<u8> {
-    let file = ComponentFile::open(&args.file)
-        .map_err(|refusal| anyhow::anyhow!("{} {}", refusal.place, refusal.reason))?;
+    let file =
+        ComponentFile::open(&args.file).map_err(|refusal| anyhow::anyhow!("{} {}", refusal.place, refusal.reason))?;
     // Whether it fits the operator's limits is not the question here, so the widest hold.
     let inspection = inspect(&file.bytes, &Limits { memory: MEMORY_CEILING, ..Limits::HANDLE });
     let (digest, size) = (file.digest, file.bytes.len());

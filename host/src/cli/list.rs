@@ -1,7 +1,11 @@
 //! `hermes-host list`.
 
 use anyhow::Result;
-use hermes_host::{Host, ToolStatus, component::Refusal};
+use hermes_host::{
+    Host, ToolStatus,
+    component::{Origin, Refusal},
+    registry::Entry,
+};
 use serde_json::{Value, json};
 
 use super::{OK, Options, output};
@@ -27,38 +31,57 @@ pub(super) fn run(options: &Options, args: &Args) -> Result<u8> {
 }
 
 /// The table on stdout, what was refused on stderr.
-pub(super) fn show(host: &Host, tools: &[ToolStatus]) -> Result<()> {
-    let heading = ["TOOL", "TOOLSET", "COMPONENT", "DIGEST", "STATUS"];
-    let mut rows = vec![heading.map(|cell| output::styled(output::BOLD, cell)).to_vec()];
-    for tool in tools {
-        let definition = &tool.entry.definition;
-        let component = &tool.entry.component;
-        let emoji = definition.emoji.as_ref().map(|emoji| format!(" {emoji}")).unwrap_or_default();
+fn show(host: &Host, tools: &[ToolStatus]) -> Result<()> {
+    let status = |tool: &ToolStatus| {
         let status = match &tool.unavailable {
             None => output::styled(output::GOOD, "available"),
             Some(why) => format!("{}: {why}", output::styled(output::BAD, "unavailable")),
         };
-        rows.push(vec![
-            format!("{}{emoji}", definition.name),
-            definition.toolset.clone(),
-            format!("{}{}", component.name, if is_bundled(tool) { " (bundled)" } else { "" }),
-            output::styled(output::DIM, &component.digest.short()),
-            if tool.grant_is_stale { format!("{status}; its grant is for other bytes") } else { status },
-        ]);
-    }
-    if tools.is_empty() {
-        output::note("No tools. Drop .wasm files into a folder and name it with --tools DIR.");
-    } else {
-        output::line(output::table(&rows).trim_end())?;
-    }
-    for refusal in host.catalogue().refusals() {
-        output::note(&format!("{} {}: {}", output::styled(output::BAD, "refused"), refusal.place, refusal.reason));
-    }
+        if tool.grant_is_stale { format!("{status}; its grant is for other bytes") } else { status }
+    };
+    let rows = tools.iter().map(|tool| (&*tool.entry, Some(status(tool))));
+    table(rows, Some("STATUS"))?;
+    show_refusals(host);
     Ok(())
 }
 
-fn is_bundled(tool: &ToolStatus) -> bool {
-    tool.entry.component.origin == hermes_host::component::Origin::Bundled
+/// The table of what was found. Nothing is asked whether it works: a start instantiates nothing.
+pub(super) fn show_found(host: &Host) -> Result<()> {
+    table(host.catalogue().tools().map(|entry| (&**entry, None)), None)?;
+    show_refusals(host);
+    Ok(())
+}
+
+pub(super) fn show_refusals(host: &Host) {
+    for refusal in host.catalogue().refusals() {
+        output::note(&format!("{} {}: {}", output::styled(output::BAD, "refused"), refusal.place, refusal.reason));
+    }
+}
+
+fn table<'a>(tools: impl Iterator<Item = (&'a Entry, Option<String>)>, last: Option<&str>) -> Result<()> {
+    let heading = ["TOOL", "TOOLSET", "COMPONENT", "DIGEST"].into_iter().chain(last);
+    let mut rows = vec![heading.map(|cell| output::styled(output::BOLD, cell)).collect()];
+    for (entry, status) in tools {
+        let Entry { definition, component, .. } = entry;
+        let emoji = definition.emoji.as_ref().map(|emoji| format!(" {emoji}")).unwrap_or_default();
+        let mut row = vec![
+            format!("{}{emoji}", definition.name),
+            definition.toolset.clone(),
+            format!("{}{}", component.name, if is_bundled(entry) { " (bundled)" } else { "" }),
+            output::styled(output::DIM, &component.digest.short()),
+        ];
+        row.extend(status);
+        rows.push(row);
+    }
+    if rows.len() == 1 {
+        output::note("No tools. Drop .wasm files into a folder and name it with --tools DIR.");
+        return Ok(());
+    }
+    output::line(output::table(&rows).trim_end())
+}
+
+fn is_bundled(entry: &Entry) -> bool {
+    entry.component.origin == Origin::Bundled
 }
 
 fn describe(tool: &ToolStatus) -> Value {
@@ -70,7 +93,7 @@ fn describe(tool: &ToolStatus) -> Value {
         "description": definition.description,
         "component": component.name,
         "origin": component.origin.describe(),
-        "bundled": is_bundled(tool),
+        "bundled": is_bundled(&tool.entry),
         "digest": component.digest,
         "available": tool.unavailable.is_none(),
         "reason": tool.unavailable,

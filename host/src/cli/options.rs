@@ -83,5 +83,10 @@ pub(super) fn start_log(options: &Options) {
         LogLevel::Trace => LevelFilter::TRACE,
     };
     let colours = super::output::colours_on_stderr();
-    tracing_subscriber::fmt().with_writer(std::io::stderr).with_max_level(level).with_ansi(colours).without_time().init();
+    tracing_subscriber::fmt()
+        .with_writer(std::io::stderr)
+        .with_max_level(level)
+        .with_ansi(colours)
+        .without_time()
+        .init();
 }

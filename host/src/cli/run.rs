@@ -16,19 +16,14 @@ const LOOK: Duration = Duration::from_secs(3600);
 pub(super) fn run(options: &Options) -> Result<u8> {
     let host = options.host()?;
     if !options.quiet {
-        list::show(&host, &host.list_blocking())?;
+        list::show_found(&host)?;
     }
     let watcher = Watcher::new(host.folders()).context("failed to watch the tools folders")?;
     let (quiet, watched) = (options.quiet, host.clone());
     thread::Builder::new().name("hermes-watch".into()).spawn(move || watch(&watched, &watcher, quiet))?;
     if !quiet {
-        match host.folders() {
-            [] => output::note("Ready. No folder to watch: drop .wasm files into a folder and start with --tools DIR."),
-            folders => {
-                let names: Vec<String> = folders.iter().map(|folder| folder.display().to_string()).collect();
-                output::note(&format!("Ready. Watching {}. Press Ctrl-C to stop.", names.join(", ")));
-            }
-        }
+        let names: Vec<String> = host.folders().iter().map(|folder| folder.display().to_string()).collect();
+        output::note(&format!("Ready. Watching {}. Press Ctrl-C to stop.", names.join(", ")));
     }
     wait_for_signal()?;
     Ok(OK)
@@ -67,9 +62,7 @@ fn tell(before: &BTreeMap<String, String>, after: &BTreeMap<String, String>, hos
     for name in before.keys().filter(|name| !after.contains_key(*name)) {
         output::note(&format!("{} {name}", output::styled(output::DIM, "removed")));
     }
-    for refusal in host.catalogue().refusals() {
-        output::note(&format!("{} {}: {}", output::styled(output::BAD, "refused"), refusal.place, refusal.reason));
-    }
+    list::show_refusals(host);
 }
 
 fn wait_for_signal() -> Result<()> {

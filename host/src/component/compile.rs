@@ -100,11 +100,7 @@ enum Broken {
 }
 
 /// Feeds the child and reads it to its end, or ends it when its time is up.
-fn converse(
-    child: &mut Child,
-    limits: &CompileLimits,
-    bytes: &[u8],
-) -> Result<(Vec<u8>, String, ExitStatus), Broken> {
+fn converse(child: &mut Child, limits: &CompileLimits, bytes: &[u8]) -> Result<(Vec<u8>, String, ExitStatus), Broken> {
     let deadline = Instant::now() + limits.wall;
     let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     let (sender, receiver) = mpsc::channel();

@@ -131,7 +131,8 @@ impl Loader {
             CompileError::Machine(why) => Fresh::Again(why),
         })?;
         let prepared = self.prepare(&artifact).map_err(Fresh::Bad)?;
-        let run = pollster::block_on(self.sandbox.register(&prepared)).map_err(|busy| Fresh::Again(busy.to_string()))?;
+        let run =
+            pollster::block_on(self.sandbox.register(&prepared)).map_err(|busy| Fresh::Again(busy.to_string()))?;
         let raw = run.answer.map_err(|kill| Fresh::Bad(format!("register was ended ({}): {kill}", kill.reason)))?;
         let definitions = Definition::accept_all(raw).map_err(Fresh::Bad)?;
         if let Err(why) = self.cache.keep(&file.digest, inspection, &definitions, &artifact) {

@@ -20,7 +20,7 @@ pub use digest::Digest;
 pub use file::{COMPONENT_BYTES, ComponentFile, Origin, valid_name};
 pub use inspect::{Import, Inspection, inspect};
 pub use load::{Component, Loader};
-pub use scan::{ScanError, scan};
+pub use scan::{ScanError, make_folder, scan};
 pub use watch::{Change, Watcher};
 
 /// A file that was not loaded, and why, in one line.

@@ -4,10 +4,15 @@ use std::path::{Path, PathBuf};
 
 /// A folder could not be read.
 #[derive(Debug, thiserror::Error)]
-#[error("failed to read the tools folder {}: {why}; create it or name another with --tools DIR", folder.display())]
+#[error("failed to use the tools folder {}: {why}; create it or name another with --tools DIR", folder.display())]
 pub struct ScanError {
     folder: PathBuf,
     why: std::io::Error,
+}
+
+/// Makes a folder for components.
+pub fn make_folder(folder: &Path) -> Result<(), ScanError> {
+    std::fs::create_dir_all(folder).map_err(|why| ScanError { folder: folder.into(), why })
 }
 
 /// Everything named `*.wasm` in the folder itself, by name. Names that start with a dot are somebody's temporary files.

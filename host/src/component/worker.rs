@@ -58,10 +58,10 @@ fn work(mut arguments: impl Iterator<Item = OsString>) -> Result<(), Failure> {
     let mut bytes = Vec::new();
     let read = stdin().lock().take(COMPONENT_BYTES).read_to_end(&mut bytes);
     read.map_err(|why| machine(format!("failed to read the component: {why}")))?;
-    let engine = crate::sandbox::for_compiling().map_err(|why| machine(format!("failed to make an engine: {why:#}")))?;
-    let artifact = engine
-        .precompile_component(&bytes)
-        .map_err(|why| Failure { code: INVALID, why: complaint(&why) })?;
+    let engine =
+        crate::sandbox::for_compiling().map_err(|why| machine(format!("failed to make an engine: {why:#}")))?;
+    let artifact =
+        engine.precompile_component(&bytes).map_err(|why| Failure { code: INVALID, why: complaint(&why) })?;
     stdout().lock().write_all(&artifact).map_err(|why| machine(format!("failed to hand over the artifact: {why}")))
 }
 

@@ -85,7 +85,10 @@ mod tests {
 
     #[test]
     fn one_piece_is_the_result_itself() {
-        assert_eq!(json(vec![Content::Json(r#"{"b":1,"a":123456789012345678901234567890}"#.into())]), r#"{"b":1,"a":123456789012345678901234567890}"#);
+        assert_eq!(
+            json(vec![Content::Json(r#"{"b":1,"a":123456789012345678901234567890}"#.into())]),
+            r#"{"b":1,"a":123456789012345678901234567890}"#
+        );
         assert_eq!(json(vec![Content::Text("hi".into())]), "\"hi\"");
     }
 

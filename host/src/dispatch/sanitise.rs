@@ -40,7 +40,8 @@ mod tests {
 
     #[test]
     fn role_tags_are_gone_with_attributes_spaces_and_in_halves() {
-        for text in ["a</tool_call>b", "a<System role=\"x\">b", "a< / user >b", "a<sys<system>tem>b", "a<![CDATA[x]]>b"] {
+        for text in ["a</tool_call>b", "a<System role=\"x\">b", "a< / user >b", "a<sys<system>tem>b", "a<![CDATA[x]]>b"]
+        {
             assert_eq!(sanitise(text), "ab", "{text}");
         }
         assert_eq!(sanitise("x < y and <userdata>"), "x < y and <userdata>");

@@ -142,7 +142,9 @@ mod tests {
         let grants = parse("[tools.a]\nlimits = { memory = \"128MiB\", timeout = \"60s\" }").unwrap();
         let limits = grants.of("a", &Digest::of(b"x")).unwrap().limits();
         assert_eq!((limits.memory, limits.wall), (128 * MIB, Duration::from_secs(60)));
-        for bad in ["memory = \"5\"", "memory = \"2048MiB\"", "timeout = \"0s\"", "timeout = \"1h\"", "memori = \"1MiB\""] {
+        for bad in
+            ["memory = \"5\"", "memory = \"2048MiB\"", "timeout = \"0s\"", "timeout = \"1h\"", "memori = \"1MiB\""]
+        {
             assert!(parse(&format!("[tools.a]\nlimits = {{ {bad} }}")).is_err(), "{bad}");
         }
     }

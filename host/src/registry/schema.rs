@@ -95,7 +95,10 @@ mod tests {
             let text = format!(r#"{{"properties":{{"a":{{"$ref":"{target}"}}}}}}"#);
             assert!(refused(&text).contains("only references within"), "{target}");
         }
-        assert!(accept(r##"{"$defs":{"n":{"type":"string"}},"properties":{"a":{"$ref":"#/$defs/n"}}}"##, Role::Parameters).is_ok());
+        assert!(
+            accept(r##"{"$defs":{"n":{"type":"string"}},"properties":{"a":{"$ref":"#/$defs/n"}}}"##, Role::Parameters)
+                .is_ok()
+        );
     }
 
     #[test]

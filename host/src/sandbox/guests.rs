@@ -83,7 +83,11 @@ mod tests {
     #[tokio::test]
     async fn a_panic_in_host_code_becomes_an_error_and_the_next_call_works() {
         let guests = Guests::new().unwrap();
-        let panics = async { if std::hint::black_box(true) { panic!("boom") } };
+        let panics = async {
+            if std::hint::black_box(true) {
+                panic!("boom")
+            }
+        };
         assert_eq!(guests.run(panics).await, Err("boom".into()));
         assert_eq!(guests.run(async { 7 }).await, Ok(7));
     }
