@@ -1,7 +1,7 @@
 //! The host functions, one room per capability.
 //!
 //! A capability has one shape: it is linked once, its grant is read without I/O, and each call gets its own state in
-//! [`CallState`](crate::sandbox::CallState). What a component does not import it can never call, and what the operator did
+//! [`CallState`]. What a component does not import it can never call, and what the operator did
 //! not grant answers with an error.
 
 pub(crate) mod log;

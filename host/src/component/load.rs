@@ -101,7 +101,7 @@ impl Loader {
         if let Some(prepared) = component.prepared.get() {
             return Ok(prepared);
         }
-        let made = match self.from_cache(&component.digest) {
+        let made = match self.cached(&component.digest) {
             Some(prepared) => prepared,
             None => {
                 tracing::warn!("the compiled form of {} is gone or damaged; compiling it again", component.name);
@@ -113,7 +113,7 @@ impl Loader {
         Ok(component.prepared.get_or_init(|| made))
     }
 
-    fn from_cache(&self, digest: &Digest) -> Option<Prepared> {
+    fn cached(&self, digest: &Digest) -> Option<Prepared> {
         let artifact = self.cache.artifact(digest)?;
         self.prepare(&artifact).ok()
     }

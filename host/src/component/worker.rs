@@ -20,10 +20,8 @@ pub(super) const INVALID: i32 = 3;
 /// An embedder that names its own binary as the worker calls this first thing in `main`:
 ///
 /// ```no_run
-/// fn main() {
-///     hermes_host::component::worker::run_if_asked();
-///     // … the embedder's program …
-/// }
+/// hermes_host::component::worker::run_if_asked();
+/// // … the embedder's program …
 /// ```
 pub fn run_if_asked() {
     let mut arguments = std::env::args_os().skip(1);

@@ -63,7 +63,7 @@ impl fmt::Display for KillReason {
     }
 }
 
-/// The host ended the call. Inside the sandbox it travels as an error through wasmtime and is found again by [`Kill::from_error`].
+/// The host ended the call. Inside the sandbox it travels as an error through wasmtime and is found again by `from_error`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{detail}")]
 pub struct Kill {
