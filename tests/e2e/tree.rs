@@ -46,7 +46,7 @@ fn only_the_artifact_loader_is_unsafe() {
 #[test]
 fn only_components_grants_and_the_command_line_touch_files() {
     let allowed = ["component/", "grant/", "cli/"];
-    assert_eq!(offenders(&["std::fs", "File::open", "tokio::fs", "rustix::fs"], &allowed), [""; 0]);
+    assert_eq!(offenders(&["std::fs", " File::open", "(File::open", "tokio::fs", "rustix::fs"], &allowed), [""; 0]);
 }
 
 #[test]

@@ -13,7 +13,7 @@ use wasmtime_wasi::cli::{IsTerminal, StdoutStream};
 use wasmtime_wasi::p2::{OutputStream, Pollable, StreamError, StreamResult};
 use wasmtime_wasi::{WasiCtx, WasiCtxBuilder, WasiCtxView, WasiView};
 
-use crate::sandbox::{CallLog, CallState, Level, limits};
+use crate::sandbox::{CallLog, CallState, Level, Stream, limits};
 
 pub(super) fn link(linker: &mut Linker<CallState>) -> wasmtime::Result<()> {
     wasmtime_wasi::p2::add_to_linker_async(linker)
@@ -22,8 +22,8 @@ pub(super) fn link(linker: &mut Linker<CallState>) -> wasmtime::Result<()> {
 /// The context of one call. Made when the guest first asks for it: most never do.
 pub(crate) fn context(log: &CallLog) -> WasiCtx {
     WasiCtxBuilder::new()
-        .stdout(LogStream { log: log.clone(), level: Level::Info })
-        .stderr(LogStream { log: log.clone(), level: Level::Warn })
+        .stdout(LogStream { log: log.clone(), stream: Stream::Out, level: Level::Info })
+        .stderr(LogStream { log: log.clone(), stream: Stream::Err, level: Level::Warn })
         .max_random_size(limits::RANDOM_BYTES)
         .allow_tcp(false)
         .allow_udp(false)
@@ -44,14 +44,13 @@ impl WasiView for CallState {
 #[derive(Clone)]
 struct LogStream {
     log: CallLog,
+    stream: Stream,
     level: Level,
 }
 
 impl LogStream {
     fn push(&self, bytes: &[u8]) {
-        for line in String::from_utf8_lossy(bytes).lines() {
-            self.log.push(self.level, line);
-        }
+        self.log.write(self.stream, self.level, bytes);
     }
 }
 

@@ -53,7 +53,7 @@ pub struct ComponentFile {
 impl ComponentFile {
     /// Reads a file of a tools folder.
     pub fn open(path: &Path) -> Result<Self, Refusal> {
-        let refuse = |reason: String| Refusal { place: path.display().to_string(), reason };
+        let refuse = |reason: String| Refusal::new(&path.display().to_string(), &reason);
         let name = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
         if !valid_name(name) {
             return Err(refuse("the file's name must be 1 to 64 of A-Z a-z 0-9 _ - before .wasm; rename it".into()));

@@ -63,7 +63,7 @@ impl Loader {
 
     /// Loads one component. Cached, nothing is compiled and nothing run.
     pub fn load(&self, file: &ComponentFile, limits: Limits) -> Result<Component, Refusal> {
-        let refuse = |reason: String| Refusal { place: file.origin.describe_as(&file.name), reason };
+        let refuse = |reason: String| Refusal::new(&file.origin.describe_as(&file.name), &reason);
         let (inspection, definitions, prepared) = match self.cache.known(&file.digest) {
             Some(Known::Ready(ready)) => (ready.inspection, ready.definitions, OnceLock::new()),
             Some(Known::Failed(reason)) => {

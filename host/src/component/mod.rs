@@ -23,11 +23,23 @@ pub use load::{Component, Loader};
 pub use scan::{ScanError, make_folder, scan};
 pub use watch::{Change, Watcher};
 
-/// A file that was not loaded, and why, in one line.
+/// A file that was not loaded, and why, in one line. File and import names are strangers' text, so both are cleaned.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Refusal {
     /// The file, or the name of a bundled component.
     pub place: String,
     /// Why, and what to do.
     pub reason: String,
+}
+
+impl Refusal {
+    /// The longest reason that is shown.
+    const REASON_BYTES: usize = 500;
+    /// The longest place: a path may have 4,096 bytes.
+    const PLACE_BYTES: usize = 4_200;
+
+    pub(crate) fn new(place: &str, reason: &str) -> Self {
+        let clean = crate::text::one_line;
+        Self { place: clean(place, Self::PLACE_BYTES), reason: clean(reason, Self::REASON_BYTES) }
+    }
 }

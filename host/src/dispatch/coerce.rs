@@ -3,8 +3,12 @@
 
 use serde_json::{Number, Value};
 
-/// How many references are followed for one value; a loop of them ends here.
+/// How many references are followed for one value. Schemas that refer to themselves were refused when they were registered, so
+/// this and all recursion here ends.
 const REFERENCES: usize = 8;
+
+/// How many branches of a choice are tried: each is tried on a copy of the value.
+const BRANCHES: usize = 16;
 
 /// The value in a form the schema allows, if there is one.
 pub(super) fn coerce(value: Value, schema: &Value) -> Value {
@@ -33,8 +37,8 @@ fn to_branch(value: Value, branches: &[Value], root: &Value) -> Value {
     if let Some(branch) = branches.iter().find(fits) {
         return to_schema(value, branch, root);
     }
-    let changed =
-        branches.iter().map(|branch| to_schema(value.clone(), branch, root)).find(|changed| *changed != value);
+    let mut tries = branches.iter().take(BRANCHES).map(|branch| to_schema(value.clone(), branch, root));
+    let changed = tries.find(|changed| *changed != value);
     changed.unwrap_or(value)
 }
 

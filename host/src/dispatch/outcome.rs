@@ -6,9 +6,12 @@ use serde_json::json;
 
 use super::{Reply, sanitise::sanitise};
 use crate::{
-    sandbox::{Busy, Kill, KillReason, LogLine, Usage},
+    sandbox::{Busy, Kill, KillReason, Level, LogLine, Usage},
     wit::latest::Failure,
 };
+
+/// How many of a killed guest's last complaints are told. A Python traceback ends in two lines that matter.
+const COMPLAINTS: usize = 3;
 
 /// What a call came to.
 #[derive(Debug)]
@@ -97,10 +100,14 @@ impl CallError {
         json!({"error": self.message, "kind": self.kind.name()}).to_string()
     }
 
-    /// The host ended the call. The guest's last error line goes along: it usually is its panic.
+    /// The host ended the call. What the guest last complained of goes along: it usually is its panic.
     pub(crate) fn killed(tool: &str, kill: &Kill, log: &[LogLine]) -> Self {
-        let last = log.iter().rev().find(|line| line.level >= crate::sandbox::Level::Warn);
-        let said = last.map(|line| format!(" (it last said: {})", line.message)).unwrap_or_default();
+        let complaints = log.iter().filter(|line| line.level >= Level::Warn).map(|line| line.message.as_str());
+        let complaints: Vec<&str> = complaints.filter(|line| !line.contains("RUST_BACKTRACE")).collect();
+        let said = match complaints.get(complaints.len().saturating_sub(COMPLAINTS)..) {
+            None | Some([]) => String::new(),
+            Some(last) => format!(" (it last said: {})", last.join(" / ")),
+        };
         Self::new(ErrorKind::Killed(kill.reason), &format!("{tool} was ended: {kill}{said}"))
     }
 }

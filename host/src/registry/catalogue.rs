@@ -50,10 +50,9 @@ impl Catalogue {
         for component in &components {
             for definition in &component.definitions {
                 if let Some(first) = tools.get(&definition.name) {
-                    refusals.push(Refusal {
-                        place: format!("{} in {}", definition.name, component.origin.describe()),
-                        reason: format!("the name is taken by {}", first.component.origin.describe()),
-                    });
+                    let place = format!("{} in {}", definition.name, component.origin.describe());
+                    let reason = format!("the name is taken by {}", first.component.origin.describe());
+                    refusals.push(Refusal::new(&place, &reason));
                     continue;
                 }
                 let entry = Entry::new(definition.clone(), Arc::clone(component));

@@ -9,11 +9,18 @@ const BYTES: usize = 128 << 10;
 /// How deep a schema may nest. Attack 34.
 const DEPTH: usize = 32;
 
-/// Values in one schema, keywords and all. Attack 34.
+/// Values in one schema, keywords and all, each reference counted as what it refers to: what validation may have to walk for
+/// one value. Attack 34.
 const NODES: usize = 10_000;
 
-/// Bytes of one pattern. Patterns run on an engine that takes linear time; this bounds what compiling them takes. Attack 34.
+/// Bytes of one pattern. Patterns run on an engine that takes linear time; these three bound what compiling them takes. Attack 34.
 const PATTERN_BYTES: usize = 1_000;
+
+/// Bytes of one compiled pattern: `\\w{900}` is short as text and takes hundreds of kilobytes. Attack 34.
+const COMPILED_PATTERN_BYTES: usize = 256 << 10;
+
+/// Patterns in one schema, references followed. Attack 34.
+const PATTERNS: usize = 50;
 
 /// What a schema is for.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -38,7 +45,7 @@ pub(super) fn accept(text: &str, role: Role) -> Result<Value, String> {
             _ => return Err("the schema's type must be \"object\"".into()),
         }
     }
-    walk(&schema, 0, &mut 0)?;
+    Walk { root: &schema, open: Vec::new(), nodes: 0, patterns: 0 }.visit(&schema, 0)?;
     validator(&schema)?;
     Ok(schema)
 }
@@ -47,37 +54,83 @@ pub(super) fn accept(text: &str, role: Role) -> Result<Value, String> {
 pub(crate) fn validator(schema: &Value) -> Result<Validator, String> {
     jsonschema::options()
         .with_draft(Draft::Draft202012)
-        .with_pattern_options(PatternOptions::regex())
+        .with_pattern_options(
+            PatternOptions::regex().size_limit(COMPILED_PATTERN_BYTES).dfa_size_limit(COMPILED_PATTERN_BYTES),
+        )
         .build(schema)
         .map_err(|why| format!("the schema is not valid: {}", crate::text::one_line(&why.to_string(), 300)))
 }
 
-fn walk(value: &Value, depth: usize, nodes: &mut usize) -> Result<(), String> {
-    *nodes += 1;
-    if *nodes > NODES {
-        return Err(format!("the schema has more than {NODES} values"));
-    }
-    if depth > DEPTH {
-        return Err(format!("the schema nests more than {DEPTH} deep"));
-    }
-    match value {
-        Value::Object(members) => {
-            for (key, member) in members {
-                match (key.as_str(), member) {
-                    ("$ref" | "$dynamicRef", Value::String(target)) if !target.starts_with('#') => {
-                        let target = crate::text::one_line(target, 80);
-                        return Err(format!("the schema refers to {target:?}; only references within it are followed"));
-                    }
-                    ("pattern", Value::String(pattern)) if pattern.len() > PATTERN_BYTES => {
-                        return Err(format!("a pattern has more than {PATTERN_BYTES} bytes"));
-                    }
-                    _ => walk(member, depth + 1, nodes)?,
-                }
-            }
-            Ok(())
+/// Walks a schema with its references followed, as a validator would. One that refers to itself is refused: validating against
+/// it can take time without bound, and no fuel runs in the host.
+struct Walk<'a> {
+    root: &'a Value,
+    open: Vec<&'a str>,
+    nodes: usize,
+    patterns: usize,
+}
+
+impl<'a> Walk<'a> {
+    fn visit(&mut self, value: &'a Value, depth: usize) -> Result<(), String> {
+        self.nodes += 1;
+        if self.nodes > NODES {
+            return Err(format!("the schema has more than {NODES} values, references followed"));
         }
-        Value::Array(items) => items.iter().try_for_each(|item| walk(item, depth + 1, nodes)),
-        _ => Ok(()),
+        if depth > DEPTH {
+            return Err(format!("the schema nests more than {DEPTH} deep, references followed"));
+        }
+        match value {
+            Value::Object(members) => {
+                for (key, member) in members {
+                    match (key.as_str(), member) {
+                        ("$ref", Value::String(target)) => self.follow(target, depth)?,
+                        ("$dynamicRef" | "$recursiveRef", _) => {
+                            return Err(format!("the schema uses {key}, which is not supported"));
+                        }
+                        ("$id" | "$anchor", Value::String(_)) if depth > 0 => {
+                            return Err(format!("the schema has a nested {key}, which is not supported"));
+                        }
+                        ("pattern", Value::String(pattern)) => self.count_pattern(pattern)?,
+                        ("patternProperties", Value::Object(members)) => {
+                            members.keys().try_for_each(|pattern| self.count_pattern(pattern))?;
+                            self.visit(member, depth + 1)?;
+                        }
+                        _ => self.visit(member, depth + 1)?,
+                    }
+                }
+                Ok(())
+            }
+            Value::Array(items) => items.iter().try_for_each(|item| self.visit(item, depth + 1)),
+            _ => Ok(()),
+        }
+    }
+
+    fn count_pattern(&mut self, pattern: &str) -> Result<(), String> {
+        self.patterns += 1;
+        if self.patterns > PATTERNS {
+            return Err(format!("the schema has more than {PATTERNS} patterns"));
+        }
+        if pattern.len() > PATTERN_BYTES {
+            return Err(format!("a pattern has more than {PATTERN_BYTES} bytes"));
+        }
+        Ok(())
+    }
+
+    fn follow(&mut self, target: &'a str, depth: usize) -> Result<(), String> {
+        let shown = || crate::text::one_line(target, 80);
+        let Some(pointer) = target.strip_prefix('#') else {
+            return Err(format!("the schema refers to {:?}; only references within it are followed", shown()));
+        };
+        let Some(found) = self.root.pointer(pointer) else {
+            return Err(format!("the schema refers to {:?}, which is not in it", shown()));
+        };
+        if self.open.contains(&target) {
+            return Err(format!("the schema refers to itself at {:?}; write the levels out", shown()));
+        }
+        self.open.push(target);
+        self.visit(found, depth + 1)?;
+        self.open.pop();
+        Ok(())
     }
 }
 
@@ -117,6 +170,16 @@ mod tests {
         let start = std::time::Instant::now();
         assert!(!validator(&schema).unwrap().is_valid(&value));
         assert!(start.elapsed().as_secs() < 2);
+    }
+
+    #[test]
+    fn a_schema_that_refers_to_itself_or_doubles_itself_is_refused() {
+        assert!(refused(r##"{"properties":{"a":{"$ref":"#"}}}"##).contains("itself"));
+        assert!(refused(r##"{"$defs":{"a":{"anyOf":[{"$ref":"#/$defs/a"}]}}}"##).contains("itself"));
+        let doubling = (0..25)
+            .map(|n| format!(r##""d{n}":{{"allOf":[{{"$ref":"#/$defs/d{0}"}},{{"$ref":"#/$defs/d{0}"}}]}}"##, n + 1));
+        let doubling = doubling.collect::<Vec<_>>().join(",");
+        assert!(refused(&format!(r#"{{"$defs":{{{doubling},"d25":{{}}}}}}"#)).contains("references followed"));
     }
 
     #[test]

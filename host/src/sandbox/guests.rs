@@ -10,10 +10,20 @@ use std::{
     panic::{AssertUnwindSafe, catch_unwind},
     pin::Pin,
     task::Poll,
+    time::Duration,
 };
 
 use tokio::runtime::{Builder, Runtime};
 use tokio_util::task::AbortOnDropHandle;
+
+/// Why there is no answer.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Lost {
+    /// It did not come in time.
+    Late,
+    /// The host's own code panicked, with this message.
+    Panic(String),
+}
 
 /// Owns the threads. Dropped, it stops them without waiting: whatever still runs is dropped at its next slice.
 #[derive(Debug)]
@@ -21,17 +31,19 @@ pub(super) struct Guests(Option<Runtime>);
 
 impl Guests {
     pub(super) fn new() -> std::io::Result<Self> {
-        let runtime = Builder::new_multi_thread().thread_name("hermes-guest").enable_all().build()?;
+        // Timers are looked at after every slice: busy guests would hold them up for dozens of slices otherwise.
+        let runtime = Builder::new_multi_thread().thread_name("hermes-guest").event_interval(1).enable_all().build()?;
         Ok(Self(Some(runtime)))
     }
 
-    /// Runs a guest to its end. Works on any executor; dropping the future ends the guest. A panic comes back as its message.
+    /// Runs a guest to its end, or to the end of the caller's patience. Works on any executor; dropping the future ends the guest.
     pub(super) async fn run<T: Send + 'static>(
         &self,
         guest: impl Future<Output = T> + Send + 'static,
-    ) -> Result<T, String> {
+        patience: Duration,
+    ) -> Result<T, Lost> {
         // The runtime is only taken out on drop.
-        let Some(runtime) = &self.0 else { return Err("the sandbox is shutting down".into()) };
+        let Some(runtime) = &self.0 else { return Err(Lost::Late) };
         let mut guest: Pin<Box<_>> = Box::pin(caught(guest));
         let first = poll_fn(|cx| {
             // Timers and I/O of the guest belong to the guests' runtime from the start.
@@ -39,11 +51,21 @@ impl Guests {
             Poll::Ready(guest.as_mut().poll(cx))
         });
         if let Poll::Ready(result) = first.await {
-            return result;
+            return result.map_err(Lost::Panic);
         }
-        match AbortOnDropHandle::new(runtime.spawn(guest)).await {
-            Ok(result) => result,
-            Err(why) => Err(why.to_string()),
+        let guest = AbortOnDropHandle::new(runtime.spawn(guest));
+        // This timer wakes the caller itself, however many guests wait for a thread.
+        let late = {
+            let _context = runtime.enter();
+            tokio::time::sleep(patience)
+        };
+        tokio::select! {
+            biased;
+            finished = guest => match finished {
+                Ok(result) => result.map_err(Lost::Panic),
+                Err(why) => Err(Lost::Panic(why.to_string())),
+            },
+            () = late => Err(Lost::Late),
         }
     }
 }
@@ -76,9 +98,16 @@ fn message(panic: &(dyn Any + Send)) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
+
+    const PATIENCE: Duration = Duration::from_secs(10);
+
+    #[tokio::test]
+    async fn the_caller_is_answered_when_its_patience_ends() {
+        let guests = Guests::new().unwrap();
+        let never = std::future::pending::<()>();
+        assert_eq!(guests.run(never, Duration::from_millis(5)).await, Err(Lost::Late));
+    }
 
     #[tokio::test]
     async fn a_panic_in_host_code_becomes_an_error_and_the_next_call_works() {
@@ -88,8 +117,8 @@ mod tests {
                 panic!("boom")
             }
         };
-        assert_eq!(guests.run(panics).await, Err("boom".into()));
-        assert_eq!(guests.run(async { 7 }).await, Ok(7));
+        assert_eq!(guests.run(panics, PATIENCE).await, Err(Lost::Panic("boom".into())));
+        assert_eq!(guests.run(async { 7 }, PATIENCE).await, Ok(7));
     }
 
     #[tokio::test]
@@ -101,13 +130,13 @@ mod tests {
                 panic!("late")
             }
         };
-        assert_eq!(guests.run(panics).await, Err("late".into()));
+        assert_eq!(guests.run(panics, PATIENCE).await, Err(Lost::Panic("late".into())));
     }
 
     #[test]
     fn it_runs_without_a_tokio_runtime_of_the_callers() {
         let guests = Guests::new().unwrap();
         let sleeps = async { tokio::time::sleep(Duration::from_millis(1)).await };
-        assert_eq!(pollster::block_on(guests.run(sleeps)), Ok(()));
+        assert_eq!(pollster::block_on(guests.run(sleeps, PATIENCE)), Ok(()));
     }
 }

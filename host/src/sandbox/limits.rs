@@ -25,8 +25,8 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// `handle`. Fuel: about two seconds of busy work on one core, far more than a tool needs, so that an endless loop ends
-    /// long before the wall clock. Wall clock: what an agent waits for a tool before it looks broken. Memory: a CPython built
+    /// `handle`. Fuel: about half a second of busy work on one core; a Python tool counts the words of 1 MB with it. An
+    /// endless loop ends long before the wall clock. Wall clock: what an agent waits for a tool before it looks broken. Memory: a CPython built
     /// by componentize-py starts in under 40 MiB. Host calls: a tool that reads a few thousand files fits, one that logs
     /// without end does not. Result: forty times what a model is ever shown. Attacks 1, 5, 8, 13, 19.
     pub const HANDLE: Self = Self {
@@ -70,17 +70,21 @@ impl Limits {
 /// costs wake-ups while idle, higher makes neighbours wait. Attacks 1, 12.
 pub const TICK: Duration = Duration::from_millis(10);
 
+/// How long after the wall clock the caller is answered even if the guest could not be asked to stop, because all threads were
+/// busy with others. The guest is dropped as soon as one is free. Attack 11.
+pub const GRACE: Duration = Duration::from_millis(50);
+
 /// Memories one call may have. A component made from several modules shares one or two; the sum of their sizes is bounded
 /// separately. Attack 14.
 pub const MEMORIES: usize = 16;
 
-/// Tables one call may have. componentize-py makes fewer than ten. Attack 16.
+/// Tables one call may have. componentize-py makes two. Attack 16.
 pub const TABLES: usize = 32;
 
-/// Elements in one table. CPython's function table has about 10,000. Attack 16.
+/// Elements in one table. CPython's function table has about 6,000. Attack 16.
 pub const TABLE_ELEMENTS: usize = 100_000;
 
-/// Core instances one call may have. componentize-py makes about twenty. Attack 17.
+/// Core instances one call may have. componentize-py makes 14. Attack 17.
 pub const CORE_INSTANCES: usize = 64;
 
 /// Resource handles (streams, pollables, descriptors) one call may hold at a time. Attack 18.
@@ -97,6 +101,9 @@ pub const FIBER_STACK: usize = 2 * MIB;
 
 /// Log bytes kept of one call, guest stdout and stderr included. What is over is counted and dropped. Attacks 8, 19.
 pub const LOG_BYTES: usize = 64 * KIB;
+
+/// Lines kept of one call's log: empty ones cost memory too. Attack 8.
+pub const LOG_LINES: usize = 1_000;
 
 /// Bytes of one log line. A longer one is cut with a mark.
 pub const LOG_LINE_BYTES: usize = 4 * KIB;
@@ -141,6 +148,7 @@ pub fn table() -> String {
         ("random bytes in one request", bytes(RANDOM_BYTES as usize)),
         ("guest stack", bytes(STACK)),
         ("log of one call", bytes(LOG_BYTES)),
+        ("lines in that log", count(LOG_LINES)),
         ("one log line", bytes(LOG_LINE_BYTES)),
         ("calls at the same time", count(CONCURRENT_CALLS)),
         ("calls waiting for a place", count(QUEUED_CALLS)),

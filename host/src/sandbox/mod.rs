@@ -14,11 +14,14 @@ mod meter;
 mod state;
 
 use std::{
-    sync::atomic::{AtomicUsize, Ordering},
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
     time::{Duration, Instant},
 };
 
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 use wasmtime::component::{Component, Linker};
 use wasmtime::{Engine, Store, UpdateDeadline};
@@ -26,10 +29,10 @@ use wasmtime::{Engine, Store, UpdateDeadline};
 pub use engine::Allocation;
 pub(crate) use engine::for_compiling;
 use entry::{Check, Entry, Handle, Register, too_large};
-use guests::Guests;
+use guests::{Guests, Lost};
 pub use kill::{Kill, KillReason};
 pub use limits::Limits;
-pub(crate) use log::CallLog;
+pub(crate) use log::{CallLog, Stream};
 pub use log::{Level, LogLine, Progress};
 pub use state::{CallState, ProgressListener};
 
@@ -89,7 +92,7 @@ pub struct Sandbox {
     allocation: Allocation,
     linker: Linker<CallState>,
     guests: Guests,
-    places: Semaphore,
+    places: Arc<Semaphore>,
     waiting: AtomicUsize,
     entered: AtomicUsize,
 }
@@ -112,7 +115,7 @@ impl Sandbox {
             allocation,
             linker,
             guests: Guests::new()?,
-            places: Semaphore::new(limits::CONCURRENT_CALLS),
+            places: Arc::new(Semaphore::new(limits::CONCURRENT_CALLS)),
             waiting: AtomicUsize::new(0),
             entered: AtomicUsize::new(0),
         })
@@ -166,20 +169,30 @@ impl Sandbox {
         entry: E,
         control: Control,
     ) -> Result<Run<E::Answer>, Busy> {
-        let _place = self.place().await?;
+        let waited = tokio::select! {
+            biased;
+            place = self.place() => Some(place?),
+            () = cancelled(control.cancel.as_ref()) => None,
+        };
+        let Some(place) = waited else {
+            return Ok(Run { answer: Err(given_up()), log: Vec::new(), usage: Usage::default() });
+        };
         self.entered.fetch_add(1, Ordering::Relaxed);
         let state = CallState::new(limits, control.progress);
         let log = state.log.clone();
         let start = Instant::now();
-        let mut store = Store::new(&self.engine, state);
+        let store = Store::new(&self.engine, state);
         let pre = guest.0.clone();
-        let finished = self.guests.run(async move {
+        let guest = async move {
+            // In this order: when the call is dropped, its instance is gone before its place is free.
+            let _place = place;
+            let mut store = store;
             let answer = match configure(&mut store, &limits) {
                 Ok(()) => tokio::select! {
                     biased;
                     answer = call(&pre, &mut store, entry) => answer,
                     () = tokio::time::sleep(limits.wall) => Err(state::past_deadline(&limits)),
-                    () = cancelled(control.cancel) => Err(Kill::new(KillReason::Cancelled, "the caller gave the call up")),
+                    () = cancelled(control.cancel.as_ref()) => Err(given_up()),
                 },
                 Err(why) => Err(Kill::from_error(&why)),
             };
@@ -194,22 +207,23 @@ impl Sandbox {
                 duration: Duration::ZERO,
             };
             (answer, usage)
-        });
-        let (answer, mut usage) = match finished.await {
+        };
+        let (answer, mut usage) = match self.guests.run(guest, limits.wall + limits::GRACE).await {
             Ok(finished) => finished,
-            Err(panic) => (Err(Kill::new(KillReason::HostPanic, panic)), Usage::default()),
+            Err(Lost::Late) => (Err(state::past_deadline(&limits)), Usage::default()),
+            Err(Lost::Panic(why)) => (Err(Kill::new(KillReason::HostPanic, why)), Usage::default()),
         };
         usage.duration = start.elapsed();
         Ok(Run { answer, log: log.take(), usage })
     }
 
     /// A place to run, at once or after a wait in a bounded queue.
-    async fn place(&self) -> Result<tokio::sync::SemaphorePermit<'_>, Busy> {
-        if let Ok(place) = self.places.try_acquire() {
+    async fn place(&self) -> Result<OwnedSemaphorePermit, Busy> {
+        if let Ok(place) = Arc::clone(&self.places).try_acquire_owned() {
             return Ok(place);
         }
         let _waiting = Waiting::join(&self.waiting)?;
-        self.places.acquire().await.map_err(|_| Busy)
+        Arc::clone(&self.places).acquire_owned().await.map_err(|_| Busy)
     }
 }
 
@@ -250,7 +264,11 @@ async fn call<E: Entry>(pre: &ToolPre<CallState>, store: &mut Store<CallState>, 
     entered.await.map_err(|why| Kill::from_error(&why))
 }
 
-async fn cancelled(token: Option<CancellationToken>) {
+fn given_up() -> Kill {
+    Kill::new(KillReason::Cancelled, "the caller gave the call up")
+}
+
+async fn cancelled(token: Option<&CancellationToken>) {
     match token {
         Some(token) => token.cancelled().await,
         None => std::future::pending().await,
