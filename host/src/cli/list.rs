@@ -41,19 +41,19 @@ fn show(host: &Host, tools: &[ToolStatus]) -> Result<()> {
     };
     let rows = tools.iter().map(|tool| (&*tool.entry, Some(status(tool))));
     table(rows, Some("STATUS"))?;
-    show_refusals(host);
+    show_refusals(host.catalogue().refusals());
     Ok(())
 }
 
 /// The table of what was found. Nothing is asked whether it works: a start instantiates nothing.
 pub(super) fn show_found(host: &Host) -> Result<()> {
     table(host.catalogue().tools().map(|entry| (&**entry, None)), None)?;
-    show_refusals(host);
+    show_refusals(host.catalogue().refusals());
     Ok(())
 }
 
-pub(super) fn show_refusals(host: &Host) {
-    for refusal in host.catalogue().refusals() {
+pub(super) fn show_refusals<'a>(refusals: impl IntoIterator<Item = &'a Refusal>) {
+    for refusal in refusals {
         output::note(&format!("{} {}: {}", output::styled(output::BAD, "refused"), refusal.place, refusal.reason));
     }
 }

@@ -21,14 +21,12 @@ impl Progress {
     pub(super) fn listener(&self) -> LoadListener {
         let bar = self.0.clone();
         Arc::new(move |event| match event {
-            LoadEvent::Compiling(count) => {
-                bar.set_length(count as u64);
+            LoadEvent::Compiling(name) => {
+                bar.inc_length(1);
+                bar.set_message(name);
                 bar.enable_steady_tick(Duration::from_millis(100));
             }
-            LoadEvent::Compiled(name) => {
-                bar.set_message(name);
-                bar.inc(1);
-            }
+            LoadEvent::Compiled(_) => bar.inc(1),
         })
     }
 

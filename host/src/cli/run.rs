@@ -1,11 +1,12 @@
 //! `hermes-host run`.
 
-use std::{collections::BTreeMap, thread, time::Duration};
+use std::{thread, time::Duration};
 
 use anyhow::{Context, Result};
 use hermes_host::{
     Host,
     component::{Change, Watcher},
+    registry::Catalogue,
 };
 
 use super::{OK, Options, list, output};
@@ -34,35 +35,32 @@ fn watch(host: &Host, watcher: &Watcher, quiet: bool) {
         if watcher.wait(LOOK) == Change::Nothing {
             continue;
         }
-        let before = loaded(host);
+        let before = host.catalogue();
         match host.reload() {
             Ok(()) if quiet => {}
-            Ok(()) => tell(&before, &loaded(host), host),
+            Ok(()) => tell(&before, &host.catalogue()),
             Err(why) => output::error(&format!("failed to reload, everything stays as it was: {why}")),
         }
     }
 }
 
-/// Tool names with their component's digest.
-fn loaded(host: &Host) -> BTreeMap<String, String> {
-    let entry = |tool: &std::sync::Arc<hermes_host::registry::Entry>| {
-        (tool.definition.name.clone(), tool.component.digest.to_string())
-    };
-    host.catalogue().tools().map(entry).collect()
-}
-
-fn tell(before: &BTreeMap<String, String>, after: &BTreeMap<String, String>, host: &Host) {
-    for (name, digest) in after {
+/// What is different now, a line each.
+fn tell(before: &Catalogue, after: &Catalogue) {
+    for tool in after.tools() {
+        let name = &tool.definition.name;
         match before.get(name) {
             None => output::note(&format!("{} {name}", output::styled(output::GOOD, "added"))),
-            Some(old) if old != digest => output::note(&format!("{} {name}", output::styled(output::GOOD, "updated"))),
+            Some(old) if old.component.digest != tool.component.digest => {
+                output::note(&format!("{} {name}", output::styled(output::GOOD, "updated")));
+            }
             Some(_) => {}
         }
     }
-    for name in before.keys().filter(|name| !after.contains_key(*name)) {
-        output::note(&format!("{} {name}", output::styled(output::DIM, "removed")));
+    for gone in before.tools().filter(|tool| after.get(&tool.definition.name).is_none()) {
+        output::note(&format!("{} {}", output::styled(output::DIM, "removed"), gone.definition.name));
     }
-    list::show_refusals(host);
+    let known = before.refusals();
+    list::show_refusals(after.refusals().iter().filter(|refusal| !known.contains(refusal)));
 }
 
 fn wait_for_signal() -> Result<()> {

@@ -31,6 +31,13 @@ pub struct Component {
     prepared: OnceLock<Prepared>,
 }
 
+impl Component {
+    /// Whether this is the component that the file would become.
+    pub(crate) fn is(&self, file: &ComponentFile, limits: &Limits) -> bool {
+        self.digest == file.digest && self.name == file.name && self.origin == file.origin && self.limits == *limits
+    }
+}
+
 /// Makes components from files.
 #[derive(Debug)]
 pub struct Loader {

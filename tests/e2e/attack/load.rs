@@ -1,0 +1,90 @@
+//! Guests that attack the host while it loads them.
+
+use super::*;
+
+#[test]
+pub(super) fn calls_host_in_register() {
+    assert_refused("calls_host_in_register", "register was ended (host-call-budget)");
+}
+
+#[test]
+pub(super) fn registers_a_bad_name() {
+    assert_refused("registers_a_bad_name", "registers a tool named \"../x\"");
+}
+
+#[test]
+pub(super) fn registers_5_mb_description() {
+    assert_refused("registers_5_mb_description", "register was ended (result-too-large)");
+}
+
+#[test]
+pub(super) fn imports_the_unknown() {
+    assert_refused_before_compiling(
+        "imports_the_unknown",
+        "imports hermes:tool/teleport@0.1.0, which this host does not have",
+    );
+}
+
+#[test]
+pub(super) fn imports_an_escape() {
+    assert_refused_before_compiling("imports_an_escape", "which this host does not have");
+}
+
+#[test]
+pub(super) fn built_for_a_newer_version() {
+    assert_refused_before_compiling(
+        "built_for_a_newer_version",
+        "was built for hermes:tool 0.9.0; this host supports 0.1.0",
+    );
+}
+
+#[test]
+pub(super) fn a_version_of_a_megabyte_is_not_repeated() {
+    let version = "9".repeat(1 << 20);
+    let text = format!(r#"(component (instance $p) (export "hermes:tool/provider@0.9.0+{version}" (instance $p)))"#);
+    assert_bytes_refused_before_compiling(&guest::assemble("version", &text), "");
+}
+
+/// Ten of ten of ten, fourteen deep, from 6 kB of text: more instances than could ever be listed.
+#[test]
+pub(super) fn components_that_multiply_are_refused() {
+    let instances = "(instance (instantiate $c)) ".repeat(10);
+    let nested = (0..14).fold("(core module)".to_owned(), |inner, _| format!("(component $c {inner}) {instances}"));
+    let nested = nested.replacen(&instances, "", 1);
+    let stage = Stage::with("multiplies", &guest::assemble("multiplies", &format!("(component {nested})")));
+    let limits = CompileLimits { cpu: Duration::from_secs(2), ..CompileLimits::STANDARD };
+    assert_refused_on(&stage.compiler(Compiler::Worker(PROGRAM.into(), limits)), "");
+}
+
+/// Attack 27: whichever limit of the compile worker strikes first, only the worker is lost, and nobody tries again.
+#[test]
+pub(super) fn a_compile_bomb_takes_only_the_worker_with_it() {
+    let bomb = bomb();
+    let seconds = Duration::from_secs;
+    let standard = CompileLimits::STANDARD;
+    for limits in [
+        CompileLimits { cpu: seconds(1), ..standard },
+        CompileLimits { memory: 256 << 20, ..standard },
+        CompileLimits { wall: seconds(2), ..standard },
+    ] {
+        let stage = Stage::with("bomb", &bomb).compiler(Compiler::Worker(PROGRAM.into(), limits));
+        let start = Instant::now();
+        assert_refused_on(&stage, "failed to compile within its limits");
+        assert!(start.elapsed() < seconds(5), "{limits:?} took {:?}", start.elapsed());
+        let start = Instant::now();
+        assert_refused_on(&stage, "remembered");
+        assert!(start.elapsed() < seconds(1), "the second start took {:?}", start.elapsed());
+    }
+}
+
+/// One function of many branches between many variables: compiling it takes more than linear time and memory.
+fn bomb() -> Vec<u8> {
+    const LOCALS: usize = 2_000;
+    let step = |n: usize| {
+        let (a, b, c) = (n * 7 % LOCALS, n * 31 % LOCALS, n * 131 % LOCALS);
+        format!("(if (local.get {a}) (then (local.set {b} (i32.add (local.get {b}) (local.get {c})))))\n")
+    };
+    let body: String = (0..60_000).map(step).collect();
+    let locals = "i32 ".repeat(LOCALS);
+    guest::assemble("bomb", &format!("(module (func (local {locals}) {body}))"))
+}

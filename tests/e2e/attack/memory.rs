@@ -1,0 +1,62 @@
+//! Guests that take memory.
+
+use super::*;
+
+#[test]
+pub(super) fn grows_memory() {
+    let outcome = assert_ends("grows_memory", "out-of-memory");
+    assert!(outcome.usage.memory <= Limits::HANDLE.memory);
+}
+
+#[test]
+pub(super) fn has_many_memories() {
+    assert_refused("has_many_memories", "register was ended (out-of-memory)");
+}
+
+#[test]
+pub(super) fn declares_huge_memory() {
+    assert_refused_before_compiling("declares_huge_memory", "needs at least 4294967296 bytes of memory");
+}
+
+#[test]
+pub(super) fn declares_huge_table() {
+    assert_refused_before_compiling("declares_huge_table", "needs a table of 4294967295 elements");
+}
+
+#[test]
+pub(super) fn grows_a_table() {
+    assert_ends("grows_a_table", "\"denied\"");
+}
+
+#[test]
+pub(super) fn has_many_tables() {
+    assert_refused("has_many_tables", "contains 40 tables, which exceeds");
+}
+
+#[test]
+pub(super) fn has_nested_instances() {
+    assert_refused("has_nested_instances", "contains 10001 core module instances, which exceeds");
+}
+
+/// A guest that filled its memory leaves none of it behind when it is ended.
+#[test]
+pub(super) fn grows_to_the_limit() {
+    const KILLS: usize = 50;
+    let host = Stage::of("grows_to_the_limit").host();
+    let kill = || {
+        let (outcome, _) = timed(&host, "grows_to_the_limit");
+        assert_eq!(kind(&outcome), "out-of-memory", "{}", outcome.json());
+        assert!(outcome.usage.memory > 60 << 20);
+    };
+    // What the first calls make for good (threads, slots, code pages) is part of the baseline.
+    for _ in 0..3 {
+        kill();
+    }
+    let before = resident();
+    for _ in 0..KILLS {
+        kill();
+    }
+    let after = resident();
+    assert!(after <= before + before / 10, "{before} bytes before {KILLS} kills, {after} after");
+    assert_good(&host);
+}

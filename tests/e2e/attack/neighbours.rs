@@ -1,0 +1,177 @@
+//! Guests and their neighbours: what one does must not be felt by another, nor by who comes after.
+
+use std::{pin::Pin, thread::available_parallelism};
+
+use futures_util::{
+    future::{join, join_all, join3, poll_immediate},
+    stream::{FuturesUnordered, StreamExt},
+};
+use hermes_host::sandbox::{
+    Control,
+    limits::{CONCURRENT_CALLS, QUEUED_CALLS},
+};
+use tokio_util::sync::CancellationToken;
+
+use super::*;
+
+/// More fuel than any of these tests can burn.
+const ENDLESS: &str = "fuel = 9_000_000_000_000_000_000";
+
+type Call<'a> = Pin<Box<dyn Future<Output = Outcome> + Send + 'a>>;
+
+/// A call that has begun: it runs or waits.
+async fn begun<'a>(host: &'a Host, name: &'a str) -> Result<Call<'a>, Outcome> {
+    let mut call: Call<'a> = Box::pin(host.call(name, "{}", CallContext::default()));
+    match poll_immediate(&mut call).await {
+        Some(outcome) => Err(outcome),
+        None => Ok(call),
+    }
+}
+
+/// So many calls that have begun.
+async fn all_begun<'a>(host: &'a Host, name: &'a str, count: usize) -> Vec<Call<'a>> {
+    let mut calls = Vec::new();
+    for _ in 0..count {
+        calls.push(begun(host, name).await.unwrap_or_else(|outcome| panic!("ended at once: {}", outcome.json())));
+    }
+    calls
+}
+
+/// Calls a tool and cancels it a moment later, when the guest is in the middle of it.
+async fn cancelled(host: &Host, name: &str) -> (Outcome, Duration) {
+    let token = CancellationToken::new();
+    let control = Control { cancel: Some(token.clone()), progress: None };
+    let call = host.call(name, "{}", CallContext { control, ..CallContext::default() });
+    let cancel = async {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        token.cancel();
+        Instant::now()
+    };
+    let (outcome, at) = join(call, cancel).await;
+    (outcome, at.elapsed())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+pub(super) async fn neighbour_is_not_disturbed() {
+    let stage = Stage::of("loops_in_handle").limits("loops_in_handle", &format!("timeout = \"5s\", {ENDLESS}"));
+    let host = stage.host();
+    let loopers = all_begun(&host, "loops_in_handle", 2 * available_parallelism().unwrap().get()).await;
+    for _ in 0..50 {
+        assert_good(&host);
+    }
+    for looper in loopers {
+        assert!(poll_immediate(looper).await.is_none(), "it should still be at it");
+    }
+}
+
+/// A call at 90 % of its time goes on while the deadlines of others strike: the epoch is everybody's, a deadline is not.
+#[tokio::test(flavor = "multi_thread")]
+pub(super) async fn works_slowly() {
+    let stage = Stage::of("works_slowly")
+        .limits("works_slowly", "timeout = \"2s\"")
+        .limits("loops_in_handle", &format!("timeout = \"1s\", {ENDLESS}"))
+        .limits("sleeps_forever", "timeout = \"1s\"");
+    for name in ["loops_in_handle", "sleeps_forever"] {
+        stage.add(name, &guest::attack(name));
+    }
+    let host = stage.host();
+    let call = |name| host.call(name, "{}", CallContext::default());
+    let (works, loops, sleeps) = join3(call("works_slowly"), call("loops_in_handle"), call("sleeps_forever")).await;
+    assert_eq!([kind(&works), kind(&loops), kind(&sleeps)], ["\"ok\"", "deadline", "deadline"]);
+    assert!(works.usage.duration >= Duration::from_millis(1800));
+}
+
+/// As many loops as there are places, on a few cores: each ends at its deadline all the same.
+#[tokio::test(flavor = "multi_thread")]
+pub(super) async fn deadlines_hold_under_full_load() {
+    let stage = Stage::of("loops_in_handle").limits("loops_in_handle", &format!("timeout = \"1s\", {ENDLESS}"));
+    let host = stage.host();
+    let mut loopers: FuturesUnordered<_> =
+        (0..CONCURRENT_CALLS).map(|_| host.call("loops_in_handle", "{}", CallContext::default())).collect();
+    while let Some(outcome) = loopers.next().await {
+        assert_eq!(kind(&outcome), "deadline");
+        let took = outcome.usage.duration;
+        assert!(took <= Duration::from_secs(1) + GRACE, "{took:?}");
+    }
+    assert_good(&host);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+pub(super) async fn cancelled_calls_end_the_guest() {
+    let stage = Stage::of("loops_in_handle").limits("loops_in_handle", ENDLESS);
+    stage.add("sleeps_forever", &guest::attack("sleeps_forever"));
+    let host = stage.host();
+    for name in ["loops_in_handle", "sleeps_forever"] {
+        let (outcome, took) = cancelled(&host, name).await;
+        assert_eq!(kind(&outcome), "cancelled");
+        assert!(took <= GRACE, "{name} took {took:?} to end");
+    }
+    assert_good(&host);
+}
+
+/// Who waits for a place can give up too.
+#[tokio::test(flavor = "multi_thread")]
+pub(super) async fn a_call_in_the_queue_can_be_cancelled() {
+    let host = Stage::of("sleeps_forever").host();
+    let running = all_begun(&host, "sleeps_forever", CONCURRENT_CALLS).await;
+    // None of the running calls is followed to its end here, so no place would ever be free.
+    let (outcome, took) = tokio::time::timeout(2 * GRACE, cancelled(&host, "good")).await.expect("an answer");
+    assert_eq!(kind(&outcome), "cancelled");
+    assert!(took <= GRACE, "it took {took:?} to end");
+    drop(running);
+}
+
+/// Attack 26: a client that goes away again and again, in the middle of its calls.
+#[tokio::test(flavor = "multi_thread")]
+pub(super) async fn dropped_calls_leave_nothing_behind() {
+    let stage = Stage::of("loops_in_handle").limits("loops_in_handle", ENDLESS);
+    stage.add("sleeps_forever", &guest::attack("sleeps_forever"));
+    let host = stage.host();
+    for (name, times) in [("loops_in_handle", 50), ("sleeps_forever", 150)] {
+        for _ in 0..times {
+            drop(begun(&host, name).await.unwrap());
+        }
+        assert_good(&host);
+    }
+}
+
+/// A place is free when the guest in it is gone, not sooner: who takes it must find everything a call needs.
+#[tokio::test(flavor = "multi_thread")]
+pub(super) async fn the_place_of_a_dropped_call_can_be_used() {
+    let stage = Stage::of("loops_in_handle").limits("loops_in_handle", ENDLESS);
+    stage.add("sleeps_forever", &guest::attack("sleeps_forever"));
+    let host = stage.host();
+    for name in ["sleeps_forever", "loops_in_handle", "sleeps_forever"] {
+        drop(all_begun(&host, name, CONCURRENT_CALLS).await);
+        let next = (0..CONCURRENT_CALLS).map(|_| host.call("good", "{}", CallContext::default()));
+        for outcome in join_all(next).await {
+            assert_eq!(outcome.json(), "\"ok\"", "after {name}");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+pub(super) async fn more_calls_than_places_are_refused_as_busy() {
+    let host = Stage::of("sleeps_forever").host();
+    let calls = all_begun(&host, "sleeps_forever", CONCURRENT_CALLS + QUEUED_CALLS).await;
+    for name in ["sleeps_forever", "good", "good"] {
+        let outcome = begun(&host, name).await.err().expect("refused at once");
+        assert_eq!(kind(&outcome), "busy");
+    }
+    drop(calls);
+    assert_good(&host);
+}
+
+/// Attack 48: every call is the first.
+#[tokio::test(flavor = "multi_thread")]
+pub(super) async fn counts_its_calls() {
+    let host = Stage::of("counts_its_calls").host();
+    for _ in 0..20 {
+        assert_eq!(timed(&host, "counts_its_calls").0.json(), "\"11\"");
+    }
+    let at_once = (0..2 * CONCURRENT_CALLS).map(|_| host.call("counts_its_calls", "{}", CallContext::default()));
+    for outcome in join_all(at_once).await {
+        assert_eq!(outcome.json(), "\"11\"");
+    }
+    assert_good(&host);
+}

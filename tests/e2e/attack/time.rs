@@ -1,0 +1,113 @@
+//! Guests that take time.
+
+use std::{sync::Arc, time::Instant};
+
+use futures_util::future::join;
+use hermes_host::{
+    component::{Cache, ComponentFile, Loader},
+    sandbox::{Control, KillReason, Limits, Sandbox},
+    wit::latest::{Call, Context},
+};
+
+use super::*;
+
+#[test]
+pub(super) fn loops_in_handle() {
+    let outcome = assert_ends("loops_in_handle", "out-of-fuel");
+    assert!(outcome.usage.fuel >= Limits::HANDLE.fuel);
+    assert_ends_within_a_second("loops_in_handle", "deadline");
+}
+
+#[test]
+pub(super) fn loops_in_check() {
+    let host = Stage::of("loops_in_check").host();
+    let start = Instant::now();
+    let tools = host.list_blocking();
+    assert!(start.elapsed() <= Limits::CHECK.wall + GRACE, "the list took {:?}", start.elapsed());
+    let [good, loops] = tools.as_slice() else { panic!("expected two tools: {tools:?}") };
+    assert_eq!(good.unavailable, None);
+    let why = loops.unavailable.as_deref().unwrap();
+    assert!(why.contains("check was ended (out-of-fuel)"), "{why}");
+    assert_good(&host);
+}
+
+/// However many tools wait to be asked, the list is there in time, and a good tool is neither held up nor called unavailable.
+#[tokio::test(flavor = "multi_thread")]
+pub(super) async fn sleeps_in_every_check() {
+    let host = Stage::of("sleeps_in_every_check").host();
+    let start = Instant::now();
+    let list = host.list();
+    let good = async {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        timed_call(&host, "good").await
+    };
+    let (tools, (good, took)) = join(list, good).await;
+    assert_eq!(good.json(), "\"ok\"");
+    assert!(took < Duration::from_millis(500), "a good call took {took:?} meanwhile");
+    assert!(start.elapsed() <= Limits::CHECK.wall + GRACE, "the list took {:?}", start.elapsed());
+    let available: Vec<&str> = tools
+        .iter()
+        .filter(|tool| tool.unavailable.is_none())
+        .map(|tool| tool.entry.definition.name.as_str())
+        .collect();
+    assert_eq!(available, ["good"]);
+}
+
+#[test]
+pub(super) fn loops_in_register() {
+    let stage = assert_refused("loops_in_register", "register was ended (out-of-fuel)");
+    assert_refused_on(&stage, "remembered");
+}
+
+#[test]
+pub(super) fn loops_in_start() {
+    assert_refused("loops_in_start", "register was ended (out-of-fuel)");
+}
+
+#[test]
+pub(super) fn sleeps_forever() {
+    let outcome = assert_ends_within_a_second("sleeps_forever", "deadline");
+    assert!(outcome.usage.duration >= Duration::from_secs(1));
+}
+
+#[test]
+pub(super) fn fills_memory_over_and_over() {
+    assert_ends_within_a_second("fills_memory_over_and_over", "deadline");
+}
+
+#[test]
+pub(super) fn recurses_forever() {
+    assert_ends("recurses_forever", "stack-overflow");
+}
+
+/// Every amount of fuel up to what the guest needs: it runs out at the start, before, in and after each host call.
+#[tokio::test]
+pub(super) async fn logs_and_stops() {
+    let stage = Stage::of("logs_and_stops");
+    let sandbox = Arc::new(Sandbox::new().unwrap());
+    let cache = Cache::open(&stage.home().join("cache"), sandbox.engine()).unwrap();
+    let loader = Loader::new(Arc::clone(&sandbox), cache, stage.compiler.clone());
+    let file = ComponentFile::open(&stage.tools().join("logs_and_stops.wasm")).unwrap();
+    let component = loader.load(&file, Limits::HANDLE).unwrap();
+    let guest = loader.prepared(&component, &[]).unwrap();
+    let mut logged = Vec::new();
+    for fuel in 0.. {
+        let context = Context { call_id: "c".into(), task_id: None, session_id: None };
+        let call = Call { name: "logs_and_stops".into(), arguments: "{}".into(), context };
+        let limits = Limits { fuel, ..Limits::HANDLE };
+        let run = sandbox.handle(guest, limits, call, Control::default()).await.unwrap();
+        // What was done before the end is on record, and nothing else is.
+        assert_eq!(run.usage.host_calls as usize, run.log.len());
+        logged.push(run.log.len());
+        match run.answer {
+            Ok(answer) => {
+                assert!(answer.is_ok());
+                break;
+            }
+            Err(kill) => assert_eq!(kill.reason, KillReason::OutOfFuel, "with {fuel} fuel: {kill}"),
+        }
+    }
+    assert!(logged.is_sorted(), "more fuel never does less");
+    logged.dedup();
+    assert_eq!(logged, [0, 1, 2]);
+}
