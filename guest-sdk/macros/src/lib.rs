@@ -5,7 +5,9 @@ mod schema;
 use proc_macro::TokenStream;
 use proc_macro2::{Span, TokenStream as Tokens};
 use quote::{format_ident, quote};
-use syn::{Attribute, DeriveInput, Expr, ExprLit, FnArg, Ident, ItemFn, Lit, LitStr, Meta, ReturnType, parse_macro_input};
+use syn::{
+    Attribute, DeriveInput, Expr, ExprLit, FnArg, Ident, ItemFn, Lit, LitStr, Meta, ReturnType, parse_macro_input,
+};
 
 /// Marks a function as a tool.
 #[proc_macro_attribute]
@@ -66,7 +68,8 @@ impl Options {
                 let list;
                 let value = meta.value()?;
                 syn::bracketed!(list in value);
-                self.env = list.parse_terminated(<LitStr as syn::parse::Parse>::parse, syn::Token![,])?.into_iter().collect();
+                self.env =
+                    list.parse_terminated(<LitStr as syn::parse::Parse>::parse, syn::Token![,])?.into_iter().collect();
             }
             hint if HINTS.contains(&hint) => self.hints.push(key),
             _ => {

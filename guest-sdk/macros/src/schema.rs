@@ -159,7 +159,10 @@ impl Serde {
 fn recase(style: &LitStr, words: &[&str]) -> syn::Result<String> {
     let capital = |word: &&str| {
         let mut letters = word.chars();
-        letters.next().map(|first| first.to_uppercase().chain(letters.flat_map(char::to_lowercase)).collect()).unwrap_or_default()
+        letters
+            .next()
+            .map(|first| first.to_uppercase().chain(letters.flat_map(char::to_lowercase)).collect())
+            .unwrap_or_default()
     };
     let lower: Vec<String> = words.iter().map(|word| word.to_lowercase()).collect();
     let capitals: Vec<String> = words.iter().map(capital).collect();

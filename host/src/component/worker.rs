@@ -5,7 +5,7 @@ use std::{
     io::{Read, Write, stderr, stdin, stdout},
 };
 
-use rustix::process::{Resource, Rlimit, setrlimit};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use super::file::COMPONENT_BYTES;
 
@@ -50,6 +50,8 @@ fn work(mut arguments: impl Iterator<Item = OsString>) -> Result<(), Failure> {
         return Err(machine("usage: __compile CPU_SECONDS MEMORY_BYTES".into()));
     };
     for (resource, limit) in [(Resource::Cpu, cpu), (Resource::As, memory), (Resource::Core, 0), (Resource::Fsize, 0)] {
+        // The operator's own limit may be lower already, and can't be raised.
+        let limit = getrlimit(resource).maximum.map_or(limit, |hard| hard.min(limit));
         let limit = Rlimit { current: Some(limit), maximum: Some(limit) };
         setrlimit(resource, limit).map_err(|why| machine(format!("failed to limit itself: {why}")))?;
     }

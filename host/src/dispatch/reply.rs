@@ -1,10 +1,17 @@
 //! A tool's result, checked.
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::value::RawValue;
 
 use super::{CallError, ErrorKind};
-use crate::wit::latest::{Body, Content};
+use crate::{
+    sandbox::KillReason,
+    wit::latest::{Body, Content},
+};
+
+/// How deep a result may nest: as deep as common parsers read. Attack 25.
+const DEPTH: usize = 128;
 
 /// The result of a call that worked.
 #[derive(Clone, Debug)]
@@ -17,18 +24,12 @@ impl Reply {
     /// Checks what a tool returned and makes its JSON. One JSON piece is the result itself and one text is a JSON string;
     /// everything else is `{"content": […]}` with typed pieces.
     pub(crate) fn accept(tool: &str, content: Vec<Content>, most: usize) -> Result<Self, CallError> {
-        let json = match content.as_slice() {
-            [Content::Json(text)] => parse(tool, text)?,
-            [Content::Text(text)] => json!(text),
-            pieces => {
-                let pieces: Result<Vec<Value>, CallError> = pieces.iter().map(|piece| render(tool, piece)).collect();
-                json!({"content": pieces?})
-            }
-        };
-        let json = json.to_string();
+        let json = render(&content).map_err(|why| {
+            CallError::new(ErrorKind::Failed, &format!("{tool} returned JSON that can't be read: {why}"))
+        })?;
         if json.len() > most {
             let text = format!("{tool} returned {} bytes; its limit is {most}: ask for less", json.len());
-            return Err(CallError::new(ErrorKind::Killed(crate::sandbox::KillReason::ResultTooLarge), &text));
+            return Err(CallError::new(ErrorKind::Killed(KillReason::ResultTooLarge), &text));
         }
         Ok(Self { content, json })
     }
@@ -38,40 +39,110 @@ impl Reply {
         &self.content
     }
 
-    /// The JSON text.
+    /// The JSON text, on one line.
     pub fn json(&self) -> String {
         self.json.clone()
     }
 }
 
-fn render(tool: &str, piece: &Content) -> Result<Value, CallError> {
-    Ok(match piece {
-        Content::Json(text) => json!({"type": "json", "json": parse(tool, text)?}),
-        Content::Text(text) => json!({"type": "text", "text": text}),
-        Content::Image(media) => {
-            json!({"type": "image", "mimeType": media.mime_type, "data": STANDARD.encode(&media.data)})
+fn render(content: &[Content]) -> Result<String, Fault> {
+    match content {
+        [Content::Json(text)] => compact(text),
+        [Content::Text(text)] => Ok(serde_json::to_string(text)?),
+        pieces => {
+            let content = pieces.iter().map(Piece::from_content).collect::<Result<_, _>>()?;
+            Ok(serde_json::to_string(&Pieces { content })?)
         }
-        Content::Audio(media) => {
-            json!({"type": "audio", "mimeType": media.mime_type, "data": STANDARD.encode(&media.data)})
-        }
-        Content::Resource(document) => {
-            let mut resource = json!({"uri": document.uri});
-            if let Some(kind) = &document.mime_type {
-                resource["mimeType"] = json!(kind);
-            }
-            match &document.body {
-                Body::Text(text) => resource["text"] = json!(text),
-                Body::Blob(data) => resource["blob"] = json!(STANDARD.encode(data)),
-            }
-            json!({"type": "resource", "resource": resource})
-        }
-    })
+    }
 }
 
-/// serde_json stops at 128 levels, so a result of a hundred thousand is refused, not followed. Attack 25.
-fn parse(tool: &str, text: &str) -> Result<Value, CallError> {
-    serde_json::from_str(text)
-        .map_err(|why| CallError::new(ErrorKind::Failed, &format!("{tool} returned JSON that can't be read: {why}")))
+#[derive(Serialize)]
+struct Pieces<'a> {
+    content: Vec<Piece<'a>>,
+}
+
+/// The forms that MCP gives to content, and `json`, which it has no piece for.
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "lowercase", rename_all_fields = "camelCase")]
+enum Piece<'a> {
+    Json { json: Box<RawValue> },
+    Text { text: &'a str },
+    Image { mime_type: &'a str, data: String },
+    Audio { mime_type: &'a str, data: String },
+    Resource { resource: Document<'a> },
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Document<'a> {
+    uri: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mime_type: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    blob: Option<String>,
+}
+
+impl<'a> Piece<'a> {
+    fn from_content(piece: &'a Content) -> Result<Self, Fault> {
+        Ok(match piece {
+            Content::Json(text) => Self::Json { json: RawValue::from_string(compact(text)?)? },
+            Content::Text(text) => Self::Text { text },
+            Content::Image(media) => Self::Image { mime_type: &media.mime_type, data: STANDARD.encode(&media.data) },
+            Content::Audio(media) => Self::Audio { mime_type: &media.mime_type, data: STANDARD.encode(&media.data) },
+            Content::Resource(document) => {
+                let (text, blob) = match &document.body {
+                    Body::Text(text) => (Some(text.as_str()), None),
+                    Body::Blob(data) => (None, Some(STANDARD.encode(data))),
+                };
+                let mime_type = document.mime_type.as_deref();
+                Self::Resource { resource: Document { uri: &document.uri, mime_type, text, blob } }
+            }
+        })
+    }
+}
+
+/// Why text is not the JSON of a result.
+#[derive(Debug, thiserror::Error)]
+enum Fault {
+    #[error("{0}")]
+    Syntax(#[from] serde_json::Error),
+    #[error("it nests more than {DEPTH} deep")]
+    Deep,
+}
+
+/// The same JSON on one line, checked but never parsed into values: two million numbers would take fifty times their text.
+/// Attack 25.
+fn compact(text: &str) -> Result<String, Fault> {
+    let mut out = String::with_capacity(text.len());
+    let (mut depth, mut in_string, mut escaped) = (0_usize, false, false);
+    for c in text.trim().chars() {
+        match c {
+            _ if escaped => escaped = false,
+            '\\' if in_string => escaped = true,
+            '"' => in_string = !in_string,
+            _ if in_string => {}
+            '[' | '{' => {
+                depth += 1;
+                if depth > DEPTH {
+                    return Err(Fault::Deep);
+                }
+            }
+            ']' | '}' => depth = depth.saturating_sub(1),
+            // A space keeps `1 2` from becoming 12.
+            ' ' | '\t' | '\n' | '\r' => {
+                if !out.ends_with([' ', ',', ':', '[', '{']) {
+                    out.push(' ');
+                }
+                continue;
+            }
+            _ => {}
+        }
+        out.push(c);
+    }
+    let _: &RawValue = serde_json::from_str(&out)?;
+    Ok(out)
 }
 
 #[cfg(test)]
@@ -90,6 +161,11 @@ mod tests {
             r#"{"b":1,"a":123456789012345678901234567890}"#
         );
         assert_eq!(json(vec![Content::Text("hi".into())]), "\"hi\"");
+        let spaced = "{ \"a b\" :\n[1,\t2 ] }\n";
+        let value: serde_json::Value = serde_json::from_str(spaced).unwrap();
+        let line = json(vec![Content::Json(spaced.into())]);
+        assert!(!line.contains('\n'));
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&line).unwrap(), value);
     }
 
     #[test]
@@ -104,7 +180,8 @@ mod tests {
 
     #[test]
     fn broken_or_endlessly_nested_json_is_the_tools_failure() {
-        for text in ["{", "1 2", &"[".repeat(100_000)] {
+        for text in ["{", "1 2", "", "\"a\u{1}\"", "[1,]", &"[".repeat(100_000), &("[".repeat(129) + &"]".repeat(129))]
+        {
             let error = Reply::accept("t", vec![Content::Json(text.into())], 1 << 20).unwrap_err();
             assert_eq!(error.kind, ErrorKind::Failed);
         }

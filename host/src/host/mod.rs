@@ -4,6 +4,7 @@ mod builder;
 mod load;
 
 use std::{
+    collections::BTreeMap,
     path::{Path, PathBuf},
     sync::{
         Arc, Mutex,
@@ -18,10 +19,10 @@ pub use builder::{HostBuilder, HostError};
 pub use load::{LoadEvent, LoadListener};
 
 use crate::{
-    component::Loader,
+    component::{Digest, Loader},
     dispatch::{self, CallError, ErrorKind, Outcome, Reply},
-    registry::{Availability, Catalogue, Entry},
-    sandbox::{Control, Sandbox},
+    registry::{Answer, Availability, Catalogue, Entry},
+    sandbox::{Control, Sandbox, limits::CATALOGUE_WALL},
     wit::latest,
 };
 
@@ -115,39 +116,82 @@ impl Host {
         self.0.catalogue.load_full()
     }
 
-    /// All tools and whether each can work here. Asks those whose last answer is old, at the same time.
+    /// All tools and whether each can work here. Asks those whose last answer is old: components at the same time, the tools of
+    /// one in turn, all of them within [`CATALOGUE_WALL`].
     pub async fn list(&self) -> Vec<ToolStatus> {
         let catalogue = self.catalogue();
+        let mut by_component: BTreeMap<Digest, Vec<&Arc<Entry>>> = BTreeMap::new();
+        for entry in catalogue.tools() {
+            by_component.entry(entry.component.digest).or_default().push(entry);
+        }
+        let answers = by_component.values().map(|entries| async {
+            let answers = self.0.sandbox.within(CATALOGUE_WALL, self.check_all(entries)).await;
+            let none = || vec![Err("its check has not answered yet; ask again".to_owned()); entries.len()];
+            entries.iter().copied().zip(answers.unwrap_or_else(none)).collect::<Vec<_>>()
+        });
         let stale = self.0.stale.load();
-        let statuses = catalogue.tools().map(|entry| async {
-            ToolStatus {
-                unavailable: self.check(entry).await.err(),
+        let mut statuses: Vec<ToolStatus> = join_all(answers)
+            .await
+            .into_iter()
+            .flatten()
+            .map(|(entry, answer)| ToolStatus {
+                unavailable: answer.err(),
                 grant_is_stale: stale.contains(&entry.component.name),
                 entry: Arc::clone(entry),
-            }
-        });
-        join_all(statuses).await
+            })
+            .collect();
+        statuses.sort_by(|a, b| a.entry.definition.name.cmp(&b.entry.definition.name));
+        statuses
     }
 
-    /// Asks one tool whether it can work here. A trap or a timeout means no.
-    async fn check(&self, entry: &Entry) -> Result<(), String> {
+    /// Asks the tools of one component. After one that had to be ended the others are not asked: it would be the same code again.
+    async fn check_all(&self, entries: &[&Arc<Entry>]) -> Vec<Answer> {
+        let mut answers = Vec::new();
+        let mut ended = None;
+        for entry in entries {
+            let answer = match &ended {
+                Some(first) => Err(format!("not asked, since the check of {first} was ended")),
+                None => match self.check(entry).await {
+                    Ok(answer) => answer,
+                    Err(why) => {
+                        ended = Some(entry.definition.name.clone());
+                        Err(why)
+                    }
+                },
+            };
+            answers.push(answer);
+        }
+        answers
+    }
+
+    /// Asks one tool whether it can work here. The outer error means that its check had to be ended, which also means no.
+    async fn check(&self, entry: &Entry) -> Result<Answer, String> {
         let definition = &entry.definition;
         let missing = definition.required_env.iter().find(|name| std::env::var_os(name).is_none());
         if let Some(name) = missing {
-            return Err(format!("the environment variable {name} is not set"));
+            return Ok(Err(format!("the environment variable {name} is not set")));
         }
         let digest = entry.component.digest;
         if let Some(answer) = self.0.availability.get(&digest, &definition.name) {
-            return answer;
+            return Ok(answer);
         }
-        let prepared = self.0.loader.prepared(&entry.component, self.0.bundled)?;
-        let run = self.0.sandbox.check(prepared, definition.name.clone()).await.map_err(|busy| busy.to_string())?;
-        let answer = match run.answer {
-            Ok(answer) => answer.map_err(|why| CallError::new(ErrorKind::Unavailable, &why).message),
-            Err(kill) => Err(format!("its check was ended ({}): {kill}", kill.reason)),
+        let prepared = match self.0.loader.prepared(&entry.component, self.0.bundled) {
+            Ok(prepared) => prepared,
+            Err(why) => return Ok(Err(why)),
+        };
+        let run = match self.0.sandbox.check(prepared, definition.name.clone()).await {
+            Ok(run) => run,
+            Err(busy) => return Ok(Err(busy.to_string())),
+        };
+        let (answer, ended) = match run.answer {
+            Ok(answer) => (answer.map_err(|why| CallError::new(ErrorKind::Unavailable, &why).message), false),
+            Err(kill) => (Err(format!("its check was ended ({}): {kill}", kill.reason)), true),
         };
         self.0.availability.put(digest, &definition.name, answer.clone());
-        answer
+        match answer {
+            Err(why) if ended => Err(why),
+            answer => Ok(answer),
+        }
     }
 
     /// Calls a tool. Never fails otherwise than by an [`Outcome`], and works on any executor. Dropping the future ends the

@@ -6,6 +6,7 @@ mod definition;
 mod format;
 mod schema;
 
+pub(crate) use availability::Answer;
 pub use availability::{Availability, CHECK_TTL};
 pub use catalogue::{Catalogue, Entry};
 pub use definition::{Definition, Hints};

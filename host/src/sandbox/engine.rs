@@ -65,7 +65,7 @@ fn config() -> Config {
 }
 
 fn pool() -> PoolingAllocationConfig {
-    let calls = limits::CONCURRENT_CALLS as u32;
+    let calls = (limits::CONCURRENT_CALLS + limits::CONCURRENT_CHECKS) as u32;
     let mut pool = PoolingAllocationConfig::new();
     pool.total_component_instances(calls)
         .total_stacks(calls)
@@ -75,6 +75,7 @@ fn pool() -> PoolingAllocationConfig {
         .total_memories(calls * limits::MEMORIES as u32)
         .max_memory_size(limits::MEMORY_CEILING)
         .max_tables_per_component(limits::TABLES as u32)
+        .max_tables_per_module(limits::TABLES as u32)
         .total_tables(calls * limits::TABLES as u32)
         .table_elements(limits::TABLE_ELEMENTS)
         .max_unused_warm_slots(calls);

@@ -36,6 +36,17 @@ impl Guests {
         Ok(Self(Some(runtime)))
     }
 
+    /// Ends after this time, on whatever executor it is awaited.
+    pub(super) async fn sleep(&self, time: Duration) {
+        let sleep = self.0.as_ref().map(|runtime| {
+            let _context = runtime.enter();
+            tokio::time::sleep(time)
+        });
+        if let Some(sleep) = sleep {
+            sleep.await;
+        }
+    }
+
     /// Runs a guest to its end, or to the end of the caller's patience. Works on any executor; dropping the future ends the guest.
     pub(super) async fn run<T: Send + 'static>(
         &self,
@@ -55,10 +66,7 @@ impl Guests {
         }
         let guest = AbortOnDropHandle::new(runtime.spawn(guest));
         // This timer wakes the caller itself, however many guests wait for a thread.
-        let late = {
-            let _context = runtime.enter();
-            tokio::time::sleep(patience)
-        };
+        let late = self.sleep(patience);
         tokio::select! {
             biased;
             finished = guest => match finished {

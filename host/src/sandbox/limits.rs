@@ -116,6 +116,13 @@ pub const CONCURRENT_CALLS: usize = 64;
 /// Attack 11.
 pub const QUEUED_CALLS: usize = 256;
 
+/// Runs of `check` and `register` at the same time. They have places of their own: tools that are slow to say whether they work
+/// must not keep others from working. Attack 2.
+pub const CONCURRENT_CHECKS: usize = 16;
+
+/// How long a list of tools waits for their checks. Whoever has not answered by then is listed as unavailable. Attack 2.
+pub const CATALOGUE_WALL: Duration = Duration::from_secs(3);
+
 /// The largest memory an operator can give a component. The pool reserves address space for it.
 pub const MEMORY_CEILING: usize = 1024 * MIB;
 
@@ -152,6 +159,8 @@ pub fn table() -> String {
         ("one log line", bytes(LOG_LINE_BYTES)),
         ("calls at the same time", count(CONCURRENT_CALLS)),
         ("calls waiting for a place", count(QUEUED_CALLS)),
+        ("checks at the same time", count(CONCURRENT_CHECKS)),
+        ("all checks for one list", format!("{} s", CATALOGUE_WALL.as_secs())),
         ("epoch tick", format!("{} ms", TICK.as_millis())),
         ("memory, most an operator can give", bytes(MEMORY_CEILING)),
         ("wall clock, most an operator can give", format!("{} s", WALL_CEILING.as_secs())),

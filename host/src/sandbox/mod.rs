@@ -11,17 +11,15 @@ mod kill;
 pub mod limits;
 mod log;
 mod meter;
+mod places;
 mod state;
 
 use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering},
-    },
+    future::Future,
+    sync::atomic::{AtomicUsize, Ordering},
     time::{Duration, Instant},
 };
 
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 use wasmtime::component::{Component, Linker};
 use wasmtime::{Engine, Store, UpdateDeadline};
@@ -34,6 +32,7 @@ pub use kill::{Kill, KillReason};
 pub use limits::Limits;
 pub(crate) use log::{CallLog, Stream};
 pub use log::{Level, LogLine, Progress};
+use places::Places;
 pub use state::{CallState, ProgressListener};
 
 use crate::wit::latest::{Call, Content, Definition, Failure, ToolPre};
@@ -92,8 +91,8 @@ pub struct Sandbox {
     allocation: Allocation,
     linker: Linker<CallState>,
     guests: Guests,
-    places: Arc<Semaphore>,
-    waiting: AtomicUsize,
+    calls: Places,
+    checks: Places,
     entered: AtomicUsize,
 }
 
@@ -115,8 +114,9 @@ impl Sandbox {
             allocation,
             linker,
             guests: Guests::new()?,
-            places: Arc::new(Semaphore::new(limits::CONCURRENT_CALLS)),
-            waiting: AtomicUsize::new(0),
+            calls: Places::new(limits::CONCURRENT_CALLS, limits::QUEUED_CALLS),
+            // As many wait as there are tools: bounded by what was loaded.
+            checks: Places::new(limits::CONCURRENT_CHECKS, usize::MAX),
             entered: AtomicUsize::new(0),
         })
     }
@@ -143,12 +143,12 @@ impl Sandbox {
 
     /// Asks the component what it offers.
     pub async fn register(&self, guest: &Prepared) -> Result<Run<Vec<Definition>>, Busy> {
-        self.run(guest, Limits::REGISTER, Register, Control::default()).await
+        self.run(&self.checks, guest, Limits::REGISTER, Register, Control::default()).await
     }
 
     /// Asks whether a tool can work here.
     pub async fn check(&self, guest: &Prepared, name: String) -> Result<Run<Result<(), String>>, Busy> {
-        self.run(guest, Limits::CHECK, Check(name), Control::default()).await
+        self.run(&self.checks, guest, Limits::CHECK, Check(name), Control::default()).await
     }
 
     /// Executes one call.
@@ -159,11 +159,12 @@ impl Sandbox {
         call: Call,
         control: Control,
     ) -> Result<Run<Result<Vec<Content>, Failure>>, Busy> {
-        self.run(guest, limits, Handle(call), control).await
+        self.run(&self.calls, guest, limits, Handle(call), control).await
     }
 
     async fn run<E: Entry>(
         &self,
+        places: &Places,
         guest: &Prepared,
         limits: Limits,
         entry: E,
@@ -171,7 +172,7 @@ impl Sandbox {
     ) -> Result<Run<E::Answer>, Busy> {
         let waited = tokio::select! {
             biased;
-            place = self.place() => Some(place?),
+            place = places.take() => Some(place?),
             () = cancelled(control.cancel.as_ref()) => None,
         };
         let Some(place) = waited else {
@@ -217,29 +218,14 @@ impl Sandbox {
         Ok(Run { answer, log: log.take(), usage })
     }
 
-    /// A place to run, at once or after a wait in a bounded queue.
-    async fn place(&self) -> Result<OwnedSemaphorePermit, Busy> {
-        if let Ok(place) = Arc::clone(&self.places).try_acquire_owned() {
-            return Ok(place);
+    /// The future's result, if it comes in time. Works on any executor.
+    pub(crate) async fn within<T>(&self, time: Duration, future: impl Future<Output = T>) -> Option<T> {
+        let late = self.guests.sleep(time);
+        tokio::select! {
+            biased;
+            result = future => Some(result),
+            () = late => None,
         }
-        let _waiting = Waiting::join(&self.waiting)?;
-        Arc::clone(&self.places).acquire_owned().await.map_err(|_| Busy)
-    }
-}
-
-/// A call's stay in the queue; leaves it when dropped, however the wait ends.
-struct Waiting<'a>(&'a AtomicUsize);
-
-impl<'a> Waiting<'a> {
-    fn join(waiting: &'a AtomicUsize) -> Result<Self, Busy> {
-        let place = Self(waiting);
-        if waiting.fetch_add(1, Ordering::Relaxed) >= limits::QUEUED_CALLS { Err(Busy) } else { Ok(place) }
-    }
-}
-
-impl Drop for Waiting<'_> {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
