@@ -23,10 +23,12 @@ run: build ## build all and start `hermes-host run` (ARGS="--tools DIR" adds a f
 	$(HOST) run $(ARGS)
 
 test: lint ## lint, then every test
+	@$(GUESTS) setup-tests
 	cargo nextest run --release --locked --workspace
 	cargo test --release --locked --doc --workspace
 
 attack: build ## only the tests that attack the host
+	@$(GUESTS) setup-tests
 	cargo nextest run --release --locked -p hermes-host --test e2e attack
 
 bench: build ## measure, with ratios from one run

@@ -2,6 +2,7 @@
 # Finds a way to compile guests and builds the bundled ones.
 #
 #   guests.sh setup             installs what is missing and says which way it took
+#   guests.sh setup-tests       the same for what only the tests need
 #   guests.sh build             builds every crate of tools-wasm/ and the SDK's example
 #
 # Two ways to wasm32-unknown-unknown: the rustup target, or, where rustup can fetch nothing, Debian's compiler with its
@@ -48,9 +49,16 @@ setup() {
             have_debian || apt_install "${debian_packages[@]}"
             say "guests are compiled with Debian's $(/usr/bin/rustc --version), its standard library built for $target" ;;
     esac
+}
+
+setup_tests() {
     if ! command -v cargo-nextest >/dev/null; then
         say "installing cargo-nextest, which runs the tests (a few minutes)"
         cargo install --quiet --locked cargo-nextest
+    fi
+    # The Python tool's test is skipped, and says so, on a machine without Python.
+    if command -v python3 >/dev/null && ! python3 -m pip --version >/dev/null 2>&1; then
+        apt_install python3-pip python3-venv
     fi
 }
 
@@ -95,6 +103,7 @@ build() {
 
 case "${1:-}" in
     setup) setup ;;
+    setup-tests) setup_tests ;;
     build) build ;;
-    *) fail "usage: guests.sh setup|build" ;;
+    *) fail "usage: guests.sh setup|setup-tests|build" ;;
 esac

@@ -30,3 +30,4 @@ mod text;
 pub mod wit;
 
 pub use host::{BUNDLED, CallContext, Host, HostBuilder, HostError, LoadEvent, LoadListener, ToolStatus};
+pub use text::is_hidden;

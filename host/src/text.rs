@@ -14,7 +14,7 @@ pub(crate) fn cut(text: &str, max: usize) -> String {
 
 /// Control characters gone (terminal escapes, bidirectional overrides, NULs), line ends and tabs kept.
 pub(crate) fn printable(text: &str) -> String {
-    text.chars().filter(|c| matches!(c, '\n' | '\t') || !(c.is_control() || is_invisible(*c))).collect()
+    text.chars().filter(|c| matches!(c, '\n' | '\t') || !is_hidden(*c)).collect()
 }
 
 /// One printable line of at most `max` bytes.
@@ -24,9 +24,16 @@ pub(crate) fn one_line(text: &str, max: usize) -> String {
     printable(&text).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Characters that change how text around them is shown, or show nothing: they hide text from a reader but not from a model.
-fn is_invisible(c: char) -> bool {
-    matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
+/// Whether a character is obeyed rather than shown by a terminal, changes how text around it is shown, or shows nothing: such
+/// characters hide text from a reader but not from a model.
+pub fn is_hidden(c: char) -> bool {
+    c.is_control()
+        || matches!(
+            c,
+            '\u{ad}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}'
+            | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0e}'
+            | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}'
+        )
 }
 
 #[cfg(test)]

@@ -242,6 +242,42 @@ fn a_config_with_an_unknown_key_stops_the_host_and_names_the_place() {
 }
 
 #[test]
+fn a_config_that_is_a_pipe_or_that_others_can_write_is_refused() {
+    use std::os::unix::fs::PermissionsExt;
+    let place = Place::new();
+    let config = place.root.path().join("hermes.toml");
+    fs::write(&config, "").unwrap();
+    fs::set_permissions(&config, fs::Permissions::from_mode(0o666)).unwrap();
+    let output = place.run(&["list", "--config", config.to_str().unwrap()]);
+    assert_eq!(code(&output), 2);
+    assert!(stderr(&output).contains("other users can write to it"), "{output:?}");
+    fs::remove_file(&config).unwrap();
+    rustix::fs::mknodat(rustix::fs::CWD, &config, rustix::fs::FileType::Fifo, rustix::fs::Mode::RUSR, 0).unwrap();
+    assert!(stderr(&place.run(&["list", "--config", config.to_str().unwrap()])).contains("not a regular file"));
+}
+
+#[test]
+fn what_a_file_says_of_itself_does_not_reach_the_terminal_raw() {
+    let place = Place::new();
+    place.drop_in("evil.wasm", &guest::attack("imports_an_escape"));
+    let path = place.tools().join("evil.wasm");
+    for arguments in
+        [vec!["inspect", path.to_str().unwrap()], vec!["inspect", path.to_str().unwrap(), "--json"], vec!["list"]]
+    {
+        let output = place.run(&arguments);
+        let both = [output.stdout, output.stderr].concat();
+        assert!(!both.contains(&0x1b), "{arguments:?}");
+    }
+}
+
+#[test]
+fn colours_are_for_terminals_only() {
+    let place = Place::new();
+    let output = place.command(&["list"]).env_remove("NO_COLOR").output().unwrap();
+    assert!(!output.stdout.contains(&0x1b));
+}
+
+#[test]
 fn a_config_in_the_current_directory_is_not_read() {
     let place = Place::new();
     fs::write(place.root.path().join("hermes.toml"), "nonsense").unwrap();

@@ -12,7 +12,7 @@ use std::{
 
 use hermes_host::{
     CallContext, Host, HostBuilder, LoadEvent,
-    component::{CompileLimits, Compiler},
+    component::{CompileLimits, Compiler, Digest},
 };
 
 use super::{
@@ -138,6 +138,39 @@ fn a_missing_worker_is_said_and_not_remembered() {
     let host = broken.build().unwrap();
     assert!(host.catalogue().refusals()[0].reason.contains("/no/worker"));
     answers(&builder(&place).build().unwrap(), "a");
+}
+
+#[test]
+fn a_worker_that_is_ended_from_outside_or_talks_nonsense_is_not_held_against_the_component() {
+    let place = Place::new();
+    place.drop_in("a.wasm", &guest::good("a"));
+    let script = place.root.path().join("worker.sh");
+    for (body, reason) in [("kill -TERM $$", "ended from outside"), ("echo hello", "answered with something else")] {
+        fs::write(&script, format!("#!/bin/sh\n{body}\n")).unwrap();
+        fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
+        let host = builder(&place).compiler(Compiler::Worker(script.clone(), CompileLimits::STANDARD)).build().unwrap();
+        let refusal = host.catalogue().refusals()[0].reason.clone();
+        assert!(refusal.contains(reason), "{refusal}");
+    }
+    answers(&builder(&place).build().unwrap(), "a");
+}
+
+#[test]
+fn one_components_cache_is_not_taken_for_anothers() {
+    let place = Place::new();
+    place.drop_in("a.wasm", &guest::good("a"));
+    builder(&place).build().unwrap();
+    let (json, bin) = (cached(&place, "json"), cached(&place, "bin"));
+    let (mine, other) = (Digest::of(&guest::good("a")).hex(), Digest::of(&guest::good("b")).hex());
+    for file in [json, bin] {
+        let name = file.file_name().unwrap().to_str().unwrap().replace(&mine, &other);
+        fs::copy(&file, file.with_file_name(name)).unwrap();
+    }
+    fs::remove_file(place.tools().join("a.wasm")).unwrap();
+    place.drop_in("b.wasm", &guest::good("b"));
+    let host = builder(&place).build().unwrap();
+    assert!(host.catalogue().get("a").is_none());
+    answers(&host, "b");
 }
 
 #[test]

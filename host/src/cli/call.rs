@@ -26,12 +26,12 @@ pub(super) fn run(options: &Options, args: &Args) -> Result<u8> {
     // Text that is not even JSON is a mistake on the command line, not a tool's failure.
     if let Err(why) = serde_json::from_str::<serde_json::Value>(&arguments) {
         let text = format!("the arguments are not JSON: {why}; quote them like '{{\"key\": \"value\"}}'");
-        output::line(&json!({"error": text, "kind": ErrorKind::InvalidArguments.name()}).to_string())?;
+        output::json_text(&json!({"error": text, "kind": ErrorKind::InvalidArguments.name()}).to_string())?;
         return Ok(USAGE);
     }
     let outcome = options.host()?.call_blocking(&args.name, &arguments, CallContext::default());
     log(&args.name, &outcome);
-    output::line(&outcome.json())?;
+    output::json_text(&outcome.json())?;
     Ok(match outcome.result {
         Ok(_) => OK,
         Err(error) if error.kind == ErrorKind::UnknownTool => USAGE,
@@ -45,7 +45,7 @@ fn read(argument: &str) -> Result<String> {
         None if argument == "-" => {
             let mut text = String::new();
             std::io::stdin().read_to_string(&mut text).context("failed to read the arguments from stdin")?;
-            Ok(text)
+            Ok(if text.trim().is_empty() { "{}".into() } else { text })
         }
         None => Ok(argument.into()),
     }

@@ -34,7 +34,23 @@ pub(super) fn error(text: &str) {
 
 /// JSON on stdout, indented for readers and stable for programs.
 pub(super) fn json(value: &serde_json::Value) -> Result<()> {
-    line(&serde_json::to_string_pretty(value)?)
+    json_text(&serde_json::to_string_pretty(value)?)
+}
+
+/// JSON text on stdout, whole, but with characters that a terminal would obey or hide written as escapes: the same JSON.
+pub(super) fn json_text(text: &str) -> Result<()> {
+    let mut shown = String::with_capacity(text.len() + 1);
+    for c in text.chars() {
+        if c.is_ascii_graphic() || c.is_alphanumeric() || c == ' ' || c == '\n' || !hermes_host::is_hidden(c) {
+            shown.push(c);
+        } else {
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                shown.push_str(&format!("\\u{unit:04x}"));
+            }
+        }
+    }
+    shown.push('\n');
+    Ok(io::stdout().lock().write_all(shown.as_bytes())?)
 }
 
 pub(super) fn colours_on_stderr() -> bool {

@@ -30,11 +30,15 @@ pub(super) fn run(options: &Options) -> Result<u8> {
     Ok(OK)
 }
 
+/// Looks once at the start, for what was dropped between the loading and the watching.
 fn watch(host: &Host, watcher: &Watcher, quiet: bool) {
+    let mut change = Change::Files;
     loop {
-        if watcher.wait(LOOK) == Change::Nothing {
+        if change == Change::Nothing {
+            change = watcher.wait(LOOK);
             continue;
         }
+        change = Change::Nothing;
         let before = host.catalogue();
         match host.reload() {
             Ok(()) if quiet => {}

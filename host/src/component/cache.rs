@@ -55,6 +55,8 @@ pub(super) enum Known {
 pub(super) struct Ready {
     pub(super) inspection: Inspection,
     pub(super) definitions: Vec<Definition>,
+    /// Whose it is: a file under another name is not taken for another component's.
+    component: Digest,
     /// The hash of the artifact.
     artifact: Digest,
 }
@@ -97,11 +99,6 @@ impl Cache {
         Ok(Self { dir, engine: format!("{:016x}", hasher.finish()) })
     }
 
-    /// Where it is.
-    pub fn dir(&self) -> &Path {
-        &self.dir
-    }
-
     fn path(&self, digest: &Digest, extension: &str) -> PathBuf {
         self.dir.join(format!("{}-{}.{extension}", digest.hex(), self.engine))
     }
@@ -115,7 +112,7 @@ impl Cache {
     pub(super) fn known(&self, digest: &Digest) -> Option<Known> {
         let known = serde_json::from_slice(&read_own(&self.known_path(digest)).ok()?).ok()?;
         match &known {
-            Known::Ready(_) if !self.path(digest, "bin").exists() => None,
+            Known::Ready(ready) if ready.component != *digest || !self.path(digest, "bin").exists() => None,
             _ => Some(known),
         }
     }
@@ -138,6 +135,7 @@ impl Cache {
         let ready = Ready {
             inspection: inspection.clone(),
             definitions: definitions.to_vec(),
+            component: *digest,
             artifact: Digest::of(artifact.bytes()),
         };
         self.write(&self.path(digest, "bin"), artifact.bytes())?;
@@ -173,6 +171,10 @@ fn check_owner(dir: &Path) -> Result<(), CacheError> {
 /// A parent that others can write lets them swap the directory, unless it is sticky as /tmp is.
 fn check_parent(dir: &Path) -> Result<(), CacheError> {
     let metadata = fs::metadata(dir).map_err(|why| CacheError::Io { dir: dir.into(), why })?;
+    let owner = metadata.uid();
+    if owner != 0 && owner != rustix::process::geteuid().as_raw() {
+        return Err(CacheError::Unsafe { dir: dir.into(), why: "it belongs to another user" });
+    }
     let sticky = metadata.mode() & 0o1000 != 0;
     if metadata.mode() & 0o022 != 0 && !sticky {
         return Err(CacheError::Unsafe { dir: dir.into(), why: "other users can write to it" });

@@ -2,6 +2,7 @@
 
 use std::{
     io::{Read, Write},
+    os::unix::process::{CommandExt, ExitStatusExt},
     path::PathBuf,
     process::{Child, Command, ExitStatus, Stdio},
     sync::mpsc,
@@ -9,7 +10,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use wasmtime::Engine;
+use wasmtime::{Engine, Precompiled};
 
 use super::{cache::VerifiedArtifact, worker};
 use crate::sandbox::limits::MIB;
@@ -31,6 +32,9 @@ impl CompileLimits {
     pub const STANDARD: Self =
         Self { cpu: Duration::from_secs(180), memory: 4096 * MIB as u64, wall: Duration::from_secs(180) };
 }
+
+/// Signals that a worker brings upon itself: SIGABRT, SIGKILL at the CPU limit's end, SIGSEGV, SIGXCPU.
+const OWN_DOING: [i32; 4] = [6, 9, 11, 24];
 
 /// The most machine code that is read from a worker: about ten times the largest component.
 const ARTIFACT_BYTES: u64 = 640 * MIB as u64;
@@ -79,6 +83,8 @@ fn in_child(program: &PathBuf, limits: &CompileLimits, bytes: &[u8]) -> Result<V
         .args([limits.cpu.as_secs().to_string(), limits.memory.to_string()])
         .env_clear()
         .current_dir("/")
+        // Ctrl-C is for the host; a worker that it ended would look like one that failed.
+        .process_group(0)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -120,7 +126,7 @@ fn converse(child: &mut Child, limits: &CompileLimits, bytes: &[u8]) -> Result<(
             // Also ends the threads above: their pipes close.
             let _ = child.kill();
         }
-        let status = child.wait().map_err(Broken::Io)?;
+        let (status, late) = end(child, deadline, late).map_err(Broken::Io)?;
         if late {
             return Err(Broken::Late);
         }
@@ -131,6 +137,20 @@ fn converse(child: &mut Child, limits: &CompileLimits, bytes: &[u8]) -> Result<(
         let complaint = String::from_utf8_lossy(&joined(complaint.join())?).into_owned();
         Ok((artifact, complaint, status))
     })
+}
+
+/// Waits for the child's end, but not past its deadline: a child may close its output and stay.
+fn end(child: &mut Child, deadline: Instant, mut late: bool) -> std::io::Result<(ExitStatus, bool)> {
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok((status, late));
+        }
+        if Instant::now() >= deadline && !late {
+            late = true;
+            child.kill()?;
+        }
+        thread::sleep(Duration::from_millis(1));
+    }
 }
 
 fn read_bounded(stream: Option<impl Read>, most: u64) -> std::io::Result<Vec<u8>> {
@@ -149,14 +169,22 @@ fn verdict(
 ) -> Result<Vec<u8>, CompileError> {
     let complaint = crate::text::one_line(complaint, COMPLAINT_BYTES as usize);
     match status.code() {
-        Some(0) => Ok(artifact),
+        Some(0) if Engine::detect_precompiled(&artifact) == Some(Precompiled::Component) => Ok(artifact),
+        Some(0) => Err(CompileError::Machine(
+            "the compile worker answered with something else; does its main call run_if_asked first?".into(),
+        )),
+        // What Rust exits with after a panic: the compiler met something it can't handle.
+        Some(101) => Err(CompileError::Component("failed to compile: the compiler panicked".into())),
         Some(worker::INVALID) => Err(CompileError::Component(complaint)),
         Some(code) => Err(CompileError::Machine(format!("the compile worker exited with {code}: {complaint}"))),
-        // Ended by a signal: SIGXCPU or SIGKILL at the CPU limit, SIGABRT when an allocation fails at the memory limit.
-        None => Err(CompileError::Component(format!(
-            "failed to compile within its limits: {} CPU seconds, {} MiB",
-            limits.cpu.as_secs(),
-            limits.memory / MIB as u64
-        ))),
+        // SIGXCPU or SIGKILL at the CPU limit, SIGABRT or SIGSEGV when an allocation or a stack meets the memory limit.
+        None if status.signal().is_some_and(|signal| OWN_DOING.contains(&signal)) => {
+            Err(CompileError::Component(format!(
+                "failed to compile within its limits: {} CPU seconds, {} MiB",
+                limits.cpu.as_secs(),
+                limits.memory / MIB as u64
+            )))
+        }
+        None => Err(CompileError::Machine(format!("the compile worker was ended from outside: {status}"))),
     }
 }

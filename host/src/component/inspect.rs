@@ -9,11 +9,18 @@ use wasmparser::{Instance, Parser, Payload};
 use crate::{
     capability,
     sandbox::limits::{CORE_INSTANCES, Limits, TABLE_ELEMENTS},
+    text::one_line,
     wit,
 };
 
 /// How deep components may nest. Composed components have two or three levels. Attack 17.
 const DEPTH: usize = 16;
+
+/// Bytes of a reason: names in it are the component's own.
+const REASON_BYTES: usize = 500;
+
+/// Bytes of an interface's name. The longest of WASI has 40.
+const NAME_BYTES: usize = 200;
 
 /// The size of a wasm page.
 const PAGE: u64 = 64 << 10;
@@ -38,6 +45,10 @@ pub struct Import {
 
 /// Reads the type. The error is one line: why this can't be a tool here.
 pub fn inspect(bytes: &[u8], limits: &Limits) -> Result<Inspection, String> {
+    read(bytes, limits).map_err(|why| one_line(&why, REASON_BYTES))
+}
+
+fn read(bytes: &[u8], limits: &Limits) -> Result<Inspection, String> {
     check_kind(bytes)?;
     let mut reader = Reader { limits, depth: 0, instances: 0, imports: Vec::new(), exports: Vec::new() };
     for payload in Parser::new(0).parse_all(bytes) {
@@ -133,7 +144,15 @@ impl Reader<'_> {
         let mut versions = BTreeSet::new();
         let mut imports = Vec::new();
         for name in self.imports {
+            if name.len() > NAME_BYTES || name.chars().any(|c| !c.is_ascii_graphic()) {
+                return Err(format!("imports {name:?}, which this host does not have"));
+            }
             let (interface, version) = split(&name);
+            let wasi_of_another_age = interface.starts_with("wasi:")
+                && version.as_ref().is_none_or(|version| (version.major, version.minor) != (0, 2));
+            if wasi_of_another_age {
+                return Err(format!("imports {name}; this host has WASI 0.2"));
+            }
             if interface.starts_with(&format!("{}/", wit::PACKAGE)) {
                 versions.insert(version.ok_or_else(|| format!("imports {name} without a version"))?);
             }

@@ -1,6 +1,8 @@
 //! A file becomes a component that can be called.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
+
+use tokio::sync::OnceCell;
 
 use super::{
     Cache, Compiler, ComponentFile, Digest, Inspection, Origin, Refusal, artifact,
@@ -10,7 +12,7 @@ use super::{
 };
 use crate::{
     registry::Definition,
-    sandbox::{Limits, Prepared, Sandbox},
+    sandbox::{KillReason, Limits, Prepared, Sandbox},
 };
 
 /// A component that was found good: what it is, what it offers, and how to call it.
@@ -28,7 +30,7 @@ pub struct Component {
     pub definitions: Vec<Definition>,
     /// What its calls may use.
     pub limits: Limits,
-    prepared: OnceLock<Prepared>,
+    pub(crate) prepared: OnceCell<Prepared>,
 }
 
 impl Component {
@@ -46,21 +48,18 @@ pub struct Loader {
     compiler: Compiler,
 }
 
-/// What is new about a component: everything, or nothing.
-enum Fresh {
-    Bad(String),
-    Again(String),
+/// Why a component could not be made.
+enum Failure {
+    /// The same bytes will always fail: remembered.
+    Final(String),
+    /// It may work another time.
+    Passing(String),
 }
 
 impl Loader {
     /// A loader for one sandbox and one cache.
     pub fn new(sandbox: Arc<Sandbox>, cache: Cache, compiler: Compiler) -> Self {
         Self { sandbox, cache, compiler }
-    }
-
-    /// The cache in use.
-    pub fn cache(&self) -> &Cache {
-        &self.cache
     }
 
     /// Whether the component must be compiled first, which takes a while.
@@ -72,17 +71,17 @@ impl Loader {
     pub fn load(&self, file: &ComponentFile, limits: Limits) -> Result<Component, Refusal> {
         let refuse = |reason: String| Refusal::new(&file.origin.describe_as(&file.name), &reason);
         let (inspection, definitions, prepared) = match self.cache.known(&file.digest) {
-            Some(Known::Ready(ready)) => (ready.inspection, ready.definitions, OnceLock::new()),
+            Some(Known::Ready(ready)) => (ready.inspection, ready.definitions, OnceCell::new()),
             Some(Known::Failed(reason)) => {
                 let path = self.cache.known_path(&file.digest);
                 return Err(refuse(format!("{reason} (remembered; delete {} to try again)", path.display())));
             }
             None => {
                 let inspection = inspect(&file.bytes, &limits).map_err(&refuse)?;
-                match self.compile(file, &inspection) {
-                    Ok((definitions, prepared)) => (inspection, definitions, OnceLock::from(prepared)),
-                    Err(Fresh::Again(reason)) => return Err(refuse(reason)),
-                    Err(Fresh::Bad(reason)) => {
+                match self.compile(file, &inspection, &limits) {
+                    Ok((definitions, prepared)) => (inspection, definitions, OnceCell::from(prepared)),
+                    Err(Failure::Passing(reason)) => return Err(refuse(reason)),
+                    Err(Failure::Final(reason)) => {
                         if let Err(why) = self.cache.remember_failure(&file.digest, &reason) {
                             tracing::warn!("failed to remember that {} can't be used: {why}", file.name);
                         }
@@ -102,22 +101,16 @@ impl Loader {
         })
     }
 
-    /// The linked form of a component, made when it is first called. An artifact that is gone or damaged is compiled again,
-    /// from the same bytes or not at all.
-    pub fn prepared<'a>(&self, component: &'a Component, bundled: &[(&str, &[u8])]) -> Result<&'a Prepared, String> {
-        if let Some(prepared) = component.prepared.get() {
+    /// Makes the linked form of a component. An artifact that is gone or damaged is compiled again, from the same bytes or not
+    /// at all. Blocks.
+    pub fn link(&self, component: &Component, bundled: &[(&str, &[u8])]) -> Result<Prepared, String> {
+        if let Some(prepared) = self.cached(&component.digest) {
             return Ok(prepared);
         }
-        let made = match self.cached(&component.digest) {
-            Some(prepared) => prepared,
-            None => {
-                tracing::warn!("the compiled form of {} is gone or damaged; compiling it again", component.name);
-                let file = again(component, bundled)?;
-                let made = self.compile(&file, &component.inspection);
-                made.map_err(|(Fresh::Bad(why) | Fresh::Again(why))| why)?.1
-            }
-        };
-        Ok(component.prepared.get_or_init(|| made))
+        tracing::warn!("the compiled form of {} is gone or damaged; compiling it again", component.name);
+        let file = again(component, bundled)?;
+        let made = self.compile(&file, &component.inspection, &component.limits);
+        made.map(|(_, prepared)| prepared).map_err(|(Failure::Final(why) | Failure::Passing(why))| why)
     }
 
     fn cached(&self, digest: &Digest) -> Option<Prepared> {
@@ -132,16 +125,28 @@ impl Loader {
     }
 
     /// Compiles, links, asks `register`, and keeps all of it.
-    fn compile(&self, file: &ComponentFile, inspection: &Inspection) -> Result<(Vec<Definition>, Prepared), Fresh> {
+    fn compile(
+        &self,
+        file: &ComponentFile,
+        inspection: &Inspection,
+        limits: &Limits,
+    ) -> Result<(Vec<Definition>, Prepared), Failure> {
         let artifact = self.compiler.compile(self.sandbox.engine(), &file.bytes).map_err(|why| match why {
-            CompileError::Component(why) => Fresh::Bad(why),
-            CompileError::Machine(why) => Fresh::Again(why),
+            CompileError::Component(why) => Failure::Final(why),
+            CompileError::Machine(why) => Failure::Passing(why),
         })?;
-        let prepared = self.prepare(&artifact).map_err(Fresh::Bad)?;
-        let run =
-            pollster::block_on(self.sandbox.register(&prepared)).map_err(|busy| Fresh::Again(busy.to_string()))?;
-        let raw = run.answer.map_err(|kill| Fresh::Bad(format!("register was ended ({}): {kill}", kill.reason)))?;
-        let definitions = Definition::accept_all(raw).map_err(Fresh::Bad)?;
+        let prepared = self.prepare(&artifact).map_err(Failure::Final)?;
+        let run = pollster::block_on(self.sandbox.register(&prepared, limits.memory))
+            .map_err(|busy| Failure::Passing(busy.to_string()))?;
+        let raw = run.answer.map_err(|kill| {
+            let why = format!("register was ended ({}): {kill}", kill.reason);
+            // The operator may give it more memory, and a busy machine more time.
+            match kill.reason {
+                KillReason::OutOfMemory | KillReason::Deadline | KillReason::HostPanic => Failure::Passing(why),
+                _ => Failure::Final(why),
+            }
+        })?;
+        let definitions = Definition::accept_all(raw).map_err(Failure::Final)?;
         if let Err(why) = self.cache.keep(&file.digest, inspection, &definitions, &artifact) {
             tracing::warn!("failed to keep the compiled form of {}: {why}", file.name);
         }

@@ -15,6 +15,11 @@ pub(super) const COMMAND: &str = "__compile";
 /// The exit code for "this component can't be compiled", with the reason on stderr. Others mean the machine is to blame.
 pub(super) const INVALID: i32 = 3;
 
+/// Whether this process was started as a worker.
+pub(crate) fn was_asked() -> bool {
+    std::env::args_os().nth(1).is_some_and(|first| first == COMMAND)
+}
+
 /// Turns this process into a compile worker if it was started as one: it then compiles, exits and never returns.
 ///
 /// An embedder that names its own binary as the worker calls this first thing in `main`:
@@ -24,11 +29,10 @@ pub(super) const INVALID: i32 = 3;
 /// // … the embedder's program …
 /// ```
 pub fn run_if_asked() {
-    let mut arguments = std::env::args_os().skip(1);
-    if arguments.next().is_none_or(|first| first != COMMAND) {
+    if !was_asked() {
         return;
     }
-    std::process::exit(match work(arguments) {
+    std::process::exit(match work(std::env::args_os().skip(2)) {
         Ok(()) => 0,
         Err(Failure { code, why }) => {
             // Nobody reads a complaint that can't be written.

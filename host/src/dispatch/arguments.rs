@@ -1,5 +1,6 @@
 //! Arguments as a model wrote them become arguments that a tool can rely on.
 
+use jsonschema::ValidationError;
 use serde_json::Value;
 
 use super::{CallError, ErrorKind, coerce::coerce};
@@ -7,6 +8,12 @@ use crate::{registry::Entry, sandbox::limits::MIB, text::one_line};
 
 /// Bytes of arguments. A whole file to write fits; more is no argument but a transfer.
 const ARGUMENT_BYTES: usize = 4 * MIB;
+
+/// Values in the arguments, the nested ones too. Each takes a hundred bytes and is held against the schema on the caller's thread.
+const ARGUMENT_VALUES: usize = 50_000;
+
+/// Bytes of arguments up to which several faults are looked for at once.
+const SMALL: usize = 64 << 10;
 
 /// Faults that are told at once: enough to mend a call, not enough to flood the model.
 const FAULTS: usize = 5;
@@ -19,6 +26,9 @@ pub(crate) fn prepare(entry: &Entry, text: &str) -> Result<String, CallError> {
         return Err(invalid(format!("the arguments have {} bytes; the limit is {ARGUMENT_BYTES}", text.len())));
     }
     let text = if text.trim().is_empty() { "{}" } else { text };
+    if values(text) > ARGUMENT_VALUES {
+        return Err(invalid(format!("the arguments have more than {ARGUMENT_VALUES} values")));
+    }
     let value: Value =
         serde_json::from_str(text).map_err(|why| invalid(format!("the arguments are not JSON: {why}")))?;
     if !value.is_object() {
@@ -29,15 +39,23 @@ pub(crate) fn prepare(entry: &Entry, text: &str) -> Result<String, CallError> {
     if validator.is_valid(&value) {
         return Ok(value.to_string());
     }
-    let faults: Vec<String> = validator
-        .iter_errors(&value)
-        .take(FAULTS)
-        .map(|fault| match fault.instance_path().as_str().trim_start_matches('/') {
-            "" => one_line(&fault.to_string(), 300),
-            place => format!("argument {}: {}", place.replace('/', "."), one_line(&fault.to_string(), 300)),
-        })
-        .collect();
+    // All faults of a large value would take more memory than the value itself.
+    let found: Vec<ValidationError<'_>> = if text.len() > SMALL {
+        validator.validate(&value).err().into_iter().collect()
+    } else {
+        validator.iter_errors(&value).take(FAULTS).collect()
+    };
+    let tell = |fault: &ValidationError<'_>| match fault.instance_path().as_str().trim_start_matches('/') {
+        "" => one_line(&fault.to_string(), 300),
+        place => format!("argument {}: {}", place.replace('/', "."), one_line(&fault.to_string(), 300)),
+    };
+    let faults: Vec<String> = found.iter().map(tell).collect();
     Err(invalid(format!("{name}: {}", faults.join("; "))))
+}
+
+/// An upper bound for the number of values, without parsing.
+fn values(text: &str) -> usize {
+    text.bytes().filter(|byte| matches!(byte, b',' | b'[' | b'{')).count() + 1
 }
 
 fn kind(value: &Value) -> &'static str {

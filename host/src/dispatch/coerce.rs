@@ -1,7 +1,7 @@
 //! Models send `"5"` for 5 and `"[1]"` for [1]. A value whose type the schema does not allow is turned into one that it does,
 //! where that loses nothing; everything else is left for validation to report.
 
-use serde_json::{Number, Value};
+use serde_json::{Map, Number, Value};
 
 /// How many references are followed for one value. Schemas that refer to themselves were refused when they were registered, so
 /// this and all recursion here ends.
@@ -47,6 +47,7 @@ fn inside(value: Value, schema: &Value, root: &Value) -> Value {
     match value {
         Value::Object(mut members) => {
             if let Some(properties) = schema.get("properties").and_then(Value::as_object) {
+                members.retain(|name, member| !(member.is_null() && means_absent(name, properties, schema, root)));
                 for (name, member) in &mut members {
                     if let Some(schema) = properties.get(name) {
                         *member = to_schema(member.take(), schema, root);
@@ -61,6 +62,14 @@ fn inside(value: Value, schema: &Value, root: &Value) -> Value {
         },
         scalar => scalar,
     }
+}
+
+/// Models write `null` for an argument they leave out. Where it may be left out and can't be null, that is what it means.
+fn means_absent(name: &str, properties: &Map<String, Value>, schema: &Value, root: &Value) -> bool {
+    let required = schema.get("required").and_then(Value::as_array);
+    let is_required = required.is_some_and(|names| names.iter().any(|required| required == name));
+    let types = properties.get(name).map(|property| types(resolve(property, root))).unwrap_or_default();
+    !is_required && !types.is_empty() && !types.contains(&"null")
 }
 
 fn retype(value: &Value, types: &[&str]) -> Option<Value> {
@@ -153,11 +162,17 @@ mod tests {
         assert_eq!(one(json!({"type": "boolean"}), json!("yes")), json!("yes"));
         assert_eq!(one(json!({"type": "array"}), json!("[1,2]")), json!([1, 2]));
         assert_eq!(one(json!({"type": "array"}), json!("x")), json!(["x"]));
-        assert_eq!(one(json!({"type": "array"}), json!(null)), json!(null));
+        assert_eq!(one(json!({"type": ["array", "null"]}), json!(null)), json!(null));
         assert_eq!(one(json!({"type": "object"}), json!("{\"b\":1}")), json!({"b": 1}));
         assert_eq!(one(json!({"type": ["integer", "null"]}), json!("null")), json!(null));
         assert_eq!(one(json!({"type": "string"}), json!("5")), json!("5"));
         assert_eq!(one(json!({"type": ["string", "integer"]}), json!("5")), json!("5"));
+    }
+
+    #[test]
+    fn null_for_an_optional_argument_means_that_it_is_absent() {
+        let schema = json!({"properties": {"a": {"type": "string"}, "b": {"type": ["string", "null"]}, "c": {"type": "string"}}, "required": ["c"]});
+        assert_eq!(coerce(json!({"a": null, "b": null, "c": null}), &schema), json!({"b": null, "c": null}));
     }
 
     #[test]

@@ -6,6 +6,7 @@
 use std::{
     collections::BTreeMap,
     io,
+    os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -19,6 +20,9 @@ use crate::{
         limits::{KIB, MEMORY_CEILING, MIB, WALL_CEILING},
     },
 };
+
+/// Bytes of the file. A grant is a few lines.
+const FILE_BYTES: u64 = 1 << 20;
 
 /// The whole file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -73,7 +77,7 @@ pub enum GrantsError {
 impl Grants {
     /// Reads a file. A missing one means no grants, unless the operator named it.
     pub fn read(path: &Path, named: bool) -> Result<Self, GrantsError> {
-        let text = match std::fs::read_to_string(path) {
+        let text = match read_own(path) {
             Ok(text) => text,
             Err(why) if why.kind() == io::ErrorKind::NotFound && !named => return Ok(Self::default()),
             Err(why) => return Err(GrantsError::Read { path: path.into(), why }),
@@ -90,6 +94,21 @@ impl Grants {
     pub fn is_pinned_elsewhere(&self, name: &str, digest: &Digest) -> bool {
         self.tools.contains_key(name) && self.of(name, digest).is_none()
     }
+}
+
+/// The text of a regular file that nobody else can write: it decides what strangers' code may do.
+fn read_own(path: &Path) -> io::Result<String> {
+    let metadata = std::fs::metadata(path)?;
+    if !metadata.is_file() {
+        return Err(io::Error::other("it is not a regular file"));
+    }
+    if metadata.mode() & 0o022 != 0 {
+        return Err(io::Error::other("other users can write to it; run chmod go-w on it"));
+    }
+    if metadata.len() > FILE_BYTES {
+        return Err(io::Error::other(format!("it has {} bytes; the limit is {FILE_BYTES}", metadata.len())));
+    }
+    std::fs::read_to_string(path)
 }
 
 impl Grant {

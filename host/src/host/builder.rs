@@ -9,7 +9,7 @@ use arc_swap::ArcSwap;
 
 use super::{BUNDLED, Host, Inner, LoadListener};
 use crate::{
-    component::{Cache, CacheError, CompileLimits, Compiler, Loader, ScanError},
+    component::{Cache, CacheError, CompileLimits, Compiler, Loader, ScanError, worker},
     grant::GrantsError,
     registry::Availability,
     sandbox::Sandbox,
@@ -33,10 +33,13 @@ pub enum HostError {
     /// The grants can't be used.
     #[error(transparent)]
     Grants(#[from] GrantsError),
-    /// The binary's own path is unknown.
-    #[error("failed to find this program's own file, which compiles components: {0}")]
-    NoWorker(std::io::Error),
+    /// This process was started to compile a component, but nobody told it to.
+    #[error("this program was started as a compile worker: call component::worker::run_if_asked first thing in main")]
+    WorkerNotRun,
 }
+
+/// The running program, even if its file was replaced meanwhile: a worker of another version makes artifacts that do not fit.
+const OWN_PROGRAM: &str = "/proc/self/exe";
 
 /// Builds a [`Host`].
 #[derive(Clone, Default)]
@@ -92,7 +95,9 @@ impl HostBuilder {
         let home = self.home.or_else(default_home).ok_or(HostError::NoHome)?;
         let compiler = match self.compiler {
             Some(compiler) => compiler,
-            None => Compiler::Worker(std::env::current_exe().map_err(HostError::NoWorker)?, CompileLimits::STANDARD),
+            // A worker that came this far would start a worker of its own, and so on.
+            None if worker::was_asked() => return Err(HostError::WorkerNotRun),
+            None => Compiler::Worker(OWN_PROGRAM.into(), CompileLimits::STANDARD),
         };
         let (config, config_is_named) = match self.config {
             Some(config) => (config, true),
@@ -107,7 +112,7 @@ impl HostBuilder {
         let loader = Loader::new(Arc::clone(&sandbox), cache, compiler);
         let host = Host(Arc::new(Inner {
             sandbox,
-            loader,
+            loader: Arc::new(loader),
             config,
             config_is_named,
             folders,

@@ -1,6 +1,7 @@
 //! From the folders to a catalogue, at the start and whenever something changed.
 
 use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
     path::PathBuf,
     sync::{
         Arc, PoisonError,
@@ -33,6 +34,15 @@ pub type LoadListener = Arc<dyn Fn(LoadEvent) + Send + Sync>;
 enum Source {
     Bundled(&'static str, &'static [u8]),
     File(PathBuf),
+}
+
+impl Source {
+    fn place(&self) -> String {
+        match self {
+            Self::Bundled(name, _) => format!("bundled {name}"),
+            Self::File(path) => path.display().to_string(),
+        }
+    }
 }
 
 impl Host {
@@ -76,7 +86,11 @@ impl Host {
             loop {
                 let at = next.fetch_add(1, Ordering::Relaxed);
                 let Some(source) = sources.get(at) else { return done };
-                done.push((at, self.load(source, grants, &loaded)));
+                // One file that makes the host stumble must not keep the others out.
+                let result = catch_unwind(AssertUnwindSafe(|| self.load(source, grants, &loaded)));
+                let stumbled =
+                    |_| Err(Refusal::new(&source.place(), "the host panicked while loading it: please report this"));
+                done.push((at, result.unwrap_or_else(stumbled)));
             }
         };
         let threads = thread::available_parallelism().map_or(1, usize::from).min(sources.len()).max(1);

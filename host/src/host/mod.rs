@@ -19,10 +19,10 @@ pub use builder::{HostBuilder, HostError};
 pub use load::{LoadEvent, LoadListener};
 
 use crate::{
-    component::{Digest, Loader},
+    component::{Component, Digest, Loader},
     dispatch::{self, CallError, ErrorKind, Outcome, Reply},
     registry::{Answer, Availability, Catalogue, Entry},
-    sandbox::{Control, Sandbox, limits::CATALOGUE_WALL},
+    sandbox::{Control, KillReason, Prepared, Sandbox, caught, limits::CATALOGUE_WALL},
     wit::latest,
 };
 
@@ -70,7 +70,7 @@ pub struct Host(Arc<Inner>);
 
 struct Inner {
     sandbox: Arc<Sandbox>,
-    loader: Loader,
+    loader: Arc<Loader>,
     home: PathBuf,
     config: PathBuf,
     config_is_named: bool,
@@ -175,11 +175,11 @@ impl Host {
         if let Some(answer) = self.0.availability.get(&digest, &definition.name) {
             return Ok(answer);
         }
-        let prepared = match self.0.loader.prepared(&entry.component, self.0.bundled) {
+        let prepared = match self.prepared(&entry.component).await {
             Ok(prepared) => prepared,
             Err(why) => return Ok(Err(why)),
         };
-        let run = match self.0.sandbox.check(prepared, definition.name.clone()).await {
+        let run = match self.0.sandbox.check(prepared, entry.component.limits.memory, definition.name.clone()).await {
             Ok(run) => run,
             Err(busy) => return Ok(Err(busy.to_string())),
         };
@@ -202,9 +202,10 @@ impl Host {
             return unknown(&catalogue, name).into();
         };
         drop(catalogue);
-        match self.call_entry(&entry, arguments, context).await {
-            Ok(outcome) => outcome,
-            Err(error) => error.into(),
+        match caught(self.call_entry(&entry, arguments, context)).await {
+            Ok(Ok(outcome)) => outcome,
+            Ok(Err(error)) => error.into(),
+            Err(panic) => CallError::new(ErrorKind::Killed(KillReason::HostPanic), &panic).into(),
         }
     }
 
@@ -222,7 +223,7 @@ impl Host {
         let Entry { definition, component, .. } = entry;
         let name = &definition.name;
         let arguments = dispatch::prepare(entry, arguments)?;
-        let prepared = self.0.loader.prepared(component, self.0.bundled);
+        let prepared = self.prepared(component).await;
         let prepared = prepared.map_err(|why| CallError::new(ErrorKind::Unavailable, &format!("{name}: {why}")))?;
         let call = latest::Call {
             name: name.clone(),
@@ -234,13 +235,22 @@ impl Host {
             },
         };
         let run = self.0.sandbox.handle(prepared, component.limits, call, context.control).await?;
-        let most = definition.max_result_size.and_then(|size| size.try_into().ok()).unwrap_or(usize::MAX);
+        let most = definition.max_result_size.and_then(|size| usize::try_from(size).ok()).unwrap_or(usize::MAX);
         let result = match run.answer {
-            Ok(Ok(content)) => Reply::accept(name, content, most.min(component.limits.result * 2)),
+            Ok(Ok(content)) => Reply::accept(name, content, most),
             Ok(Err(failure)) => Err(failure.into()),
             Err(kill) => Err(CallError::killed(name, &kill, &run.log)),
         };
         Ok(Outcome { result, log: run.log, usage: run.usage })
+    }
+
+    /// The linked form of a component, made when it is first needed: once, and on a thread that may block.
+    async fn prepared<'a>(&self, component: &'a Arc<Component>) -> Result<&'a Prepared, String> {
+        let make = || async {
+            let (loader, wanted, bundled) = (Arc::clone(&self.0.loader), Arc::clone(component), self.0.bundled);
+            self.0.sandbox.blocking(move || loader.link(&wanted, bundled)).await?
+        };
+        component.prepared.get_or_try_init(make).await
     }
 
     fn next_call_id(&self) -> String {
@@ -251,6 +261,9 @@ impl Host {
 fn unknown(catalogue: &Catalogue, name: &str) -> CallError {
     let shown = crate::text::one_line(name, 80);
     let hint = match catalogue.near(name).as_slice() {
+        [] if !catalogue.refusals().is_empty() => {
+            format!("{} files were refused, and the list of tools says why", catalogue.refusals().len())
+        }
         [] => "see the list of tools".to_owned(),
         near => format!("did you mean {}?", near.join(" or ")),
     };

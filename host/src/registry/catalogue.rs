@@ -8,7 +8,7 @@ use std::{
 use jsonschema::Validator;
 
 use super::{Definition, schema};
-use crate::component::{Component, Refusal};
+use crate::component::{Component, Refusal, valid_name};
 
 /// One tool and the component behind it.
 #[derive(Debug)]
@@ -84,6 +84,10 @@ impl Catalogue {
 
     /// The tool names that come nearest to one that does not exist.
     pub fn near(&self, name: &str) -> Vec<&str> {
+        // No name is longer; comparing takes the product of the lengths.
+        if !valid_name(name) {
+            return Vec::new();
+        }
         let mut scored: Vec<(f64, &str)> =
             self.tools.keys().map(|known| (strsim::jaro_winkler(known, name), known.as_str())).collect();
         scored.retain(|(score, _)| *score > 0.75);

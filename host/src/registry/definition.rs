@@ -65,9 +65,10 @@ impl Definition {
             return Err(format!("registers {} tools; the limit is {TOOLS}", raw.len()));
         }
         let mut names = HashSet::new();
+        let mut patterns = 0;
         let mut accepted = Vec::new();
         for definition in raw {
-            let definition = Self::accept(definition)?;
+            let definition = Self::accept(definition, &mut patterns)?;
             if !names.insert(definition.name.clone()) {
                 return Err(format!("registers {} twice", definition.name));
             }
@@ -76,7 +77,7 @@ impl Definition {
         Ok(accepted)
     }
 
-    fn accept(raw: latest::Definition) -> Result<Self, String> {
+    fn accept(raw: latest::Definition, patterns: &mut usize) -> Result<Self, String> {
         for (what, name) in [("tool", &raw.name), ("toolset", &raw.toolset)] {
             if !valid_name(name) {
                 let shown = one_line(name, 80);
@@ -91,9 +92,9 @@ impl Definition {
         if let Some(bad) = raw.required_env.iter().find(|name| !valid_name(name)) {
             return Err(fault("a bad environment name", format!("{:?}", one_line(bad, 80))));
         }
-        let parameters =
-            schema::accept(&raw.parameters, schema::Role::Parameters).map_err(|why| fault("bad parameters", why))?;
-        let output = raw.output.as_deref().map(|text| schema::accept(text, schema::Role::Output)).transpose();
+        let parameters = schema::accept(&raw.parameters, schema::Role::Parameters, patterns)
+            .map_err(|why| fault("bad parameters", why))?;
+        let output = raw.output.as_deref().map(|text| schema::accept(text, schema::Role::Output, patterns)).transpose();
         let output = output.map_err(|why| fault("a bad output schema", why))?;
         Ok(Self {
             toolset: raw.toolset,

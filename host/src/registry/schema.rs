@@ -3,6 +3,8 @@
 use jsonschema::{Draft, PatternOptions, Validator};
 use serde_json::Value;
 
+use crate::text::{cut, is_hidden, one_line, printable};
+
 /// Bytes of one schema. The largest of Hermes's tools has under 8 kB. Attack 34.
 const BYTES: usize = 128 << 10;
 
@@ -19,8 +21,14 @@ const PATTERN_BYTES: usize = 1_000;
 /// Bytes of one compiled pattern: `\w{900}` is short as text and takes hundreds of kilobytes. Attack 34.
 const COMPILED_PATTERN_BYTES: usize = 256 << 10;
 
-/// Patterns in one schema, references followed. Attack 34.
-const PATTERNS: usize = 50;
+/// Patterns in all schemas of one component, references followed. Attack 34.
+const PATTERNS: usize = 100;
+
+/// Keywords whose value is text for a reader.
+const TEXTS: [&str; 3] = ["title", "description", "$comment"];
+
+/// Bytes of one such text. Attack 34.
+const TEXT_BYTES: usize = 4 << 10;
 
 /// What a schema is for.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -31,8 +39,8 @@ pub(super) enum Role {
     Output,
 }
 
-/// Parses and checks a schema.
-pub(super) fn accept(text: &str, role: Role) -> Result<Value, String> {
+/// Parses, cleans and checks a schema. `patterns` counts those of the whole component.
+pub(super) fn accept(text: &str, role: Role, patterns: &mut usize) -> Result<Value, String> {
     if text.len() > BYTES {
         return Err(format!("the schema has {} bytes; the limit is {BYTES}", text.len()));
     }
@@ -45,7 +53,8 @@ pub(super) fn accept(text: &str, role: Role) -> Result<Value, String> {
             _ => return Err("the schema's type must be \"object\"".into()),
         }
     }
-    Walk { root: &schema, open: Vec::new(), nodes: 0, patterns: 0 }.visit(&schema, 0)?;
+    clean(&mut schema)?;
+    Walk { root: &schema, open: Vec::new(), nodes: 0, patterns }.visit(&schema, 0)?;
     validator(&schema)?;
     Ok(schema)
 }
@@ -58,7 +67,31 @@ pub(crate) fn validator(schema: &Value) -> Result<Validator, String> {
             PatternOptions::regex().size_limit(COMPILED_PATTERN_BYTES).dfa_size_limit(COMPILED_PATTERN_BYTES),
         )
         .build(schema)
-        .map_err(|why| format!("the schema is not valid: {}", crate::text::one_line(&why.to_string(), 300)))
+        .map_err(|why| format!("the schema is not valid: {}", one_line(&why.to_string(), 300)))
+}
+
+/// Texts for the model lose what a reader could not see. Names and choices are not changed, since the tool compares them: hidden
+/// characters there are refused. serde_json reads no deeper than 128, so this ends.
+fn clean(value: &mut Value) -> Result<(), String> {
+    match value {
+        Value::Object(members) => {
+            if let Some(name) = members.keys().find(|name| name.chars().any(is_hidden)) {
+                return Err(format!("the schema has hidden characters in the name {:?}", one_line(name, 80)));
+            }
+            for (key, member) in members.iter_mut() {
+                match member {
+                    Value::String(text) if TEXTS.contains(&key.as_str()) => *text = cut(&printable(text), TEXT_BYTES),
+                    _ => clean(member)?,
+                }
+            }
+            Ok(())
+        }
+        Value::Array(items) => items.iter_mut().try_for_each(clean),
+        Value::String(text) if text.chars().any(is_hidden) => {
+            Err(format!("the schema has hidden characters in {:?}", one_line(text, 80)))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Walks a schema with its references followed, as a validator would. One that refers to itself is refused: validating against
@@ -67,7 +100,7 @@ struct Walk<'a> {
     root: &'a Value,
     open: Vec<&'a str>,
     nodes: usize,
-    patterns: usize,
+    patterns: &'a mut usize,
 }
 
 impl<'a> Walk<'a> {
@@ -106,9 +139,9 @@ impl<'a> Walk<'a> {
     }
 
     fn count_pattern(&mut self, pattern: &str) -> Result<(), String> {
-        self.patterns += 1;
-        if self.patterns > PATTERNS {
-            return Err(format!("the schema has more than {PATTERNS} patterns"));
+        *self.patterns += 1;
+        if *self.patterns > PATTERNS {
+            return Err(format!("the component has more than {PATTERNS} patterns"));
         }
         if pattern.len() > PATTERN_BYTES {
             return Err(format!("a pattern has more than {PATTERN_BYTES} bytes"));
@@ -117,7 +150,7 @@ impl<'a> Walk<'a> {
     }
 
     fn follow(&mut self, target: &'a str, depth: usize) -> Result<(), String> {
-        let shown = || crate::text::one_line(target, 80);
+        let shown = || one_line(target, 80);
         let Some(pointer) = target.strip_prefix('#') else {
             return Err(format!("the schema refers to {:?}; only references within it are followed", shown()));
         };
@@ -140,7 +173,7 @@ mod tests {
     use super::*;
 
     fn refused(text: &str) -> String {
-        accept(text, Role::Parameters).unwrap_err()
+        accept(text, Role::Parameters, &mut 0).unwrap_err()
     }
 
     #[test]
@@ -150,8 +183,12 @@ mod tests {
             assert!(refused(&text).contains("only references within"), "{target}");
         }
         assert!(
-            accept(r##"{"$defs":{"n":{"type":"string"}},"properties":{"a":{"$ref":"#/$defs/n"}}}"##, Role::Parameters)
-                .is_ok()
+            accept(
+                r##"{"$defs":{"n":{"type":"string"}},"properties":{"a":{"$ref":"#/$defs/n"}}}"##,
+                Role::Parameters,
+                &mut 0
+            )
+            .is_ok()
         );
     }
 
@@ -166,7 +203,7 @@ mod tests {
 
     #[test]
     fn a_pattern_that_would_explode_on_a_backtracking_engine_answers_at_once() {
-        let schema = accept(r#"{"properties":{"a":{"pattern":"^(a+)+$"}}}"#, Role::Parameters).unwrap();
+        let schema = accept(r#"{"properties":{"a":{"pattern":"^(a+)+$"}}}"#, Role::Parameters, &mut 0).unwrap();
         let value = serde_json::json!({"a": "a".repeat(50_000) + "!"});
         let start = std::time::Instant::now();
         assert!(!validator(&schema).unwrap().is_valid(&value));
@@ -184,9 +221,18 @@ mod tests {
     }
 
     #[test]
+    fn hidden_characters_leave_texts_and_are_refused_elsewhere() {
+        let schema =
+            accept("{\"properties\":{\"a\":{\"description\":\"b\u{202e}\\u001bc\"}}}", Role::Parameters, &mut 0);
+        assert_eq!(schema.unwrap()["properties"]["a"]["description"], "bc");
+        assert!(refused("{\"properties\":{\"a\u{200b}\":{}}}").contains("hidden"));
+        assert!(refused("{\"properties\":{\"a\":{\"enum\":[\"x\u{e0100}\"]}}}").contains("hidden"));
+    }
+
+    #[test]
     fn arguments_are_an_object() {
         assert!(refused(r#"{"type":"string"}"#).contains("object"));
         assert!(refused("[]").contains("object"));
-        assert_eq!(accept("{}", Role::Parameters).unwrap()["type"], "object");
+        assert_eq!(accept("{}", Role::Parameters, &mut 0).unwrap()["type"], "object");
     }
 }

@@ -36,6 +36,15 @@ impl Guests {
         Ok(Self(Some(runtime)))
     }
 
+    /// Runs work that blocks, on a thread where it may.
+    pub(super) async fn blocking<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, String> {
+        let Some(runtime) = &self.0 else { return Err("the sandbox is shutting down".into()) };
+        runtime.spawn_blocking(work).await.map_err(|why| why.to_string())
+    }
+
     /// Ends after this time, on whatever executor it is awaited.
     pub(super) async fn sleep(&self, time: Duration) {
         let sleep = self.0.as_ref().map(|runtime| {
@@ -86,8 +95,8 @@ impl Drop for Guests {
     }
 }
 
-/// The guest's future, with a panic of the host's code turned into its message.
-async fn caught<T>(guest: impl Future<Output = T>) -> Result<T, String> {
+/// A future with a panic turned into its message.
+pub(crate) async fn caught<T>(guest: impl Future<Output = T>) -> Result<T, String> {
     let mut guest = Box::pin(guest);
     poll_fn(move |cx| {
         // After a panic the future is never polled again, and the store in it is dropped: nothing half done is seen.

@@ -27,6 +27,7 @@ use wasmtime::{Engine, Store, UpdateDeadline};
 pub use engine::Allocation;
 pub(crate) use engine::for_compiling;
 use entry::{Check, Entry, Handle, Register, too_large};
+pub(crate) use guests::caught;
 use guests::{Guests, Lost};
 pub use kill::{Kill, KillReason};
 pub use limits::Limits;
@@ -141,14 +142,14 @@ impl Sandbox {
         Ok(Prepared(ToolPre::new(self.linker.instantiate_pre(component)?)?))
     }
 
-    /// Asks the component what it offers.
-    pub async fn register(&self, guest: &Prepared) -> Result<Run<Vec<Definition>>, Busy> {
-        self.run(&self.checks, guest, Limits::REGISTER, Register, Control::default()).await
+    /// Asks the component what it offers. Of its own limits only the memory counts: it may need it to start at all.
+    pub async fn register(&self, guest: &Prepared, memory: usize) -> Result<Run<Vec<Definition>>, Busy> {
+        self.run(&self.checks, guest, Limits { memory, ..Limits::REGISTER }, Register, Control::default()).await
     }
 
     /// Asks whether a tool can work here.
-    pub async fn check(&self, guest: &Prepared, name: String) -> Result<Run<Result<(), String>>, Busy> {
-        self.run(&self.checks, guest, Limits::CHECK, Check(name), Control::default()).await
+    pub async fn check(&self, guest: &Prepared, memory: usize, name: String) -> Result<Run<Result<(), String>>, Busy> {
+        self.run(&self.checks, guest, Limits { memory, ..Limits::CHECK }, Check(name), Control::default()).await
     }
 
     /// Executes one call.
@@ -216,6 +217,14 @@ impl Sandbox {
         };
         usage.duration = start.elapsed();
         Ok(Run { answer, log: log.take(), usage })
+    }
+
+    /// Runs work that blocks without holding up the caller's executor.
+    pub(crate) async fn blocking<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, String> {
+        self.guests.blocking(work).await
     }
 
     /// The future's result, if it comes in time. Works on any executor.

@@ -89,13 +89,13 @@ pub(super) async fn logs_and_stops() {
     let loader = Loader::new(Arc::clone(&sandbox), cache, stage.compiler.clone());
     let file = ComponentFile::open(&stage.tools().join("logs_and_stops.wasm")).unwrap();
     let component = loader.load(&file, Limits::HANDLE).unwrap();
-    let guest = loader.prepared(&component, &[]).unwrap();
+    let guest = loader.link(&component, &[]).unwrap();
     let mut logged = Vec::new();
     for fuel in 0.. {
         let context = Context { call_id: "c".into(), task_id: None, session_id: None };
         let call = Call { name: "logs_and_stops".into(), arguments: "{}".into(), context };
         let limits = Limits { fuel, ..Limits::HANDLE };
-        let run = sandbox.handle(guest, limits, call, Control::default()).await.unwrap();
+        let run = sandbox.handle(&guest, limits, call, Control::default()).await.unwrap();
         // What was done before the end is on record, and nothing else is.
         assert_eq!(run.usage.host_calls as usize, run.log.len());
         logged.push(run.log.len());
