@@ -1,7 +1,7 @@
 //! What the host costs on top of wasmtime, and how fast it starts. Both sides are measured in one run, in turns, so that a
 //! noisy machine disturbs them alike; ratios are what counts. Exits with 1 when a bound is missed.
 
-#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::print_stdout)]
+#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout)]
 
 #[path = "../e2e/guest.rs"]
 #[allow(dead_code, reason = "the tests use more of it")]
