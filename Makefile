@@ -1,5 +1,7 @@
 # hermes-host. `make run` and `make test` are all you need; `make help` lists the rest.
 
+# One selection of packages everywhere: with another one cargo picks other features and builds wasmtime again.
+CARGO  := --release --locked --workspace
 HOST   := target/release/hermes-host
 GUESTS := tools-wasm/guests.sh
 ARGS   ?=
@@ -17,30 +19,30 @@ tools: setup ## build the bundled components into target/tools
 	@$(GUESTS) build
 
 build: tools ## build target/release/hermes-host with the bundled components in it
-	cargo build --release --locked -p hermes-host
+	cargo build $(CARGO)
 
 run: build ## build all and start `hermes-host run` (ARGS="--tools DIR" adds a folder)
 	$(HOST) run $(ARGS)
 
 test: lint ## lint, then every test
 	@$(GUESTS) setup-tests
-	cargo nextest run --release --locked --workspace
-	cargo test --release --locked --doc --workspace
+	cargo nextest run $(CARGO)
+	cargo test $(CARGO) --doc
 
 attack: build ## only the tests that attack the host
 	@$(GUESTS) setup-tests
-	cargo nextest run --release --locked -p hermes-host --test e2e attack
+	cargo nextest run $(CARGO) --test e2e attack
 
 bench: build ## measure, with ratios from one run
-	cargo bench --locked -p hermes-host --bench dispatch
+	cargo bench --locked --workspace --bench dispatch
 
 lint: build ## formatting, clippy and rustdoc, without a warning
 	cargo fmt --all --check
-	cargo clippy --release --locked --workspace --all-targets -- -D warnings
-	RUSTDOCFLAGS="-D warnings" cargo doc --release --locked --no-deps --workspace
+	cargo clippy $(CARGO) --all-targets -- -D warnings
+	RUSTDOCFLAGS="-D warnings" cargo doc $(CARGO) --no-deps
 
 docs: build ## write the generated tables into the documents
-	HERMES_WRITE_DOCS=1 cargo nextest run --release --locked -p hermes-host --test e2e tree::docs
+	HERMES_WRITE_DOCS=1 cargo nextest run $(CARGO) --test e2e tree::docs
 
 clean: ## remove everything that was built
 	cargo clean

@@ -5,7 +5,7 @@ use std::{
     io::{Read, Write, stderr, stdin, stdout},
 };
 
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use rustix::process::{Resource, Rlimit, Signal, getrlimit, set_parent_process_death_signal, setrlimit};
 
 use super::file::COMPONENT_BYTES;
 
@@ -59,6 +59,9 @@ fn work(mut arguments: impl Iterator<Item = OsString>) -> Result<(), Failure> {
         let limit = Rlimit { current: Some(limit), maximum: Some(limit) };
         setrlimit(resource, limit).map_err(|why| machine(format!("failed to limit itself: {why}")))?;
     }
+    // Nobody would read the artifact of a worker whose host was killed.
+    set_parent_process_death_signal(Some(Signal::KILL))
+        .map_err(|why| machine(format!("failed to limit itself: {why}")))?;
     let mut bytes = Vec::new();
     let read = stdin().lock().take(COMPONENT_BYTES).read_to_end(&mut bytes);
     read.map_err(|why| machine(format!("failed to read the component: {why}")))?;
