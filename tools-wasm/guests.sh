@@ -81,9 +81,9 @@ compile() {
     esac
 }
 
-# A component that did not change keeps its file, so that nothing that embeds it is built again.
+# A component that did not change keeps its file and its folder as they are, so that nothing that embeds it is built again.
 componentize() {
-    local new="$2.new"
+    local new="$guests/component.new"
     target/release/hermes-componentize "$1" "$new"
     if cmp -s "$new" "$2"; then rm "$new"; else mv "$new" "$2"; fi
 }
