@@ -62,7 +62,7 @@ setup_tests() {
     fi
 }
 
-# Paths of this machine do not belong into components, and the same sources should give the same bytes everywhere.
+# Paths of this machine do not belong into components.
 remap="--remap-path-prefix=$PWD=hermes --remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}/registry/src=crates"
 
 compile() {
