@@ -156,6 +156,22 @@ fn a_worker_that_is_ended_from_outside_or_talks_nonsense_is_not_held_against_the
 }
 
 #[test]
+fn a_machine_short_of_memory_is_not_held_against_the_component() {
+    let place = Place::new();
+    place.drop_in("a.wasm", &guest::good("a"));
+    let short = format!(
+        "ulimit -v 3000000; exec {} --home {} --tools {} list --json",
+        env!("CARGO_BIN_EXE_hermes-host"),
+        place.home().display(),
+        place.tools().display()
+    );
+    let output = std::process::Command::new("sh").args(["-c", &short]).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    assert!(!String::from_utf8_lossy(&output.stdout).contains("(trap)"), "{output:?}");
+    answers(&builder(&place).build().unwrap(), "a");
+}
+
+#[test]
 fn one_components_cache_is_not_taken_for_anothers() {
     let place = Place::new();
     place.drop_in("a.wasm", &guest::good("a"));

@@ -96,6 +96,13 @@ impl Kill {
             return Self::new(KillReason::Trap, format!("it exited with status {} instead of answering", exit.0));
         }
         let text = error.root_cause().to_string();
+        // The machine's shortage, not the guest's doing: it must not be told, or remembered, as a fault of the component.
+        if is_out_of_memory(error) {
+            return Self::new(
+                KillReason::OutOfMemory,
+                format!("the host could not allocate memory for the call: {text}"),
+            );
+        }
         // The type behind this text is private to wasmtime; the attack test `returns_1_gib` fails should it change.
         if text.contains("too much data") || text.contains("fuel allocated for hostcalls") {
             // An error raised inside a host call has passed through guest frames; one raised while the result is read has not.
@@ -110,4 +117,11 @@ impl Kill {
         }
         Self::new(KillReason::Trap, text)
     }
+}
+
+/// Whether the operating system refused memory. The kind of error depends on which call met the refusal.
+fn is_out_of_memory(error: &wasmtime::Error) -> bool {
+    let io = error.downcast_ref::<std::io::Error>().and_then(std::io::Error::raw_os_error);
+    let errno = error.downcast_ref::<rustix::io::Errno>().map(|errno| errno.raw_os_error());
+    io.or(errno) == Some(rustix::io::Errno::NOMEM.raw_os_error())
 }
