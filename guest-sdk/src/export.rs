@@ -9,7 +9,7 @@ thread_local! {
     static CONTEXT: RefCell<Option<Context>> = const { RefCell::new(None) };
 }
 
-/// Where the running call comes from. `None` outside a call, as in `check`.
+/// Where the running call comes from. `None` outside a tool's call, as in `check`.
 pub fn context() -> Option<Context> {
     CONTEXT.with_borrow(Clone::clone)
 }
@@ -53,7 +53,7 @@ impl Provider {
 }
 
 /// Without this, a panic reaches the operator as a bare `unreachable`, and the author learns nothing.
-fn report_panics() {
+pub(crate) fn report_panics() {
     std::panic::set_hook(Box::new(|info| crate::log::error(info.to_string())));
 }
 
@@ -74,8 +74,58 @@ fn report_panics() {
 /// ```
 ///
 /// On the author's own machine it checks the list and exports nothing.
+///
+/// With `describe = path`, a function `fn(&Surroundings) -> Vec<Redescription>`, the tools describe themselves anew for what
+/// the model is offered beside them. It runs with every capability denied, and what it leaves out stays as it was registered:
+///
+/// ```
+/// use hermes_tool::{NoArgs, Redescription, Result, Surroundings, tool};
+///
+/// /// Finds pages.
+/// #[tool]
+/// fn search(_: NoArgs) -> Result<String> {
+///     Ok("https://example.org".into())
+/// }
+///
+/// fn describe(surroundings: &Surroundings) -> Vec<Redescription> {
+///     if surroundings.offer("fetch") {
+///         vec![Redescription::of(search::TOOL).description("Finds pages; read them with fetch.")]
+///     } else {
+///         vec![]
+///     }
+/// }
+///
+/// hermes_tool::export!(toolset = "web", tools = [search], describe = describe);
+/// # let host = hermes_tool::testing::FakeHost::new();
+/// # assert_eq!(host.describe(describe, &["search"]), []);
+/// # let anew = host.describe(describe, &["search", "fetch"]);
+/// # assert_eq!(anew[0].name, "search");
+/// # assert_eq!(anew[0].description.as_deref(), Some("Finds pages; read them with fetch."));
+/// # assert_eq!(anew[0].parameters, None);
+/// ```
 #[macro_export]
 macro_rules! export {
+    (toolset = $toolset:literal, tools = [$($tool:path),+ $(,)?], describe = $describe:path $(,)?) => {
+        $crate::export!(toolset = $toolset, tools = [$($tool),+]);
+
+        // Checked on the author's own machine too.
+        const _: fn(&$crate::Surroundings) -> Vec<$crate::Redescription> = $describe;
+
+        #[cfg(target_family = "wasm")]
+        const _: () = {
+            use $crate::bindings::describer::exports::hermes::tool::describer as wit;
+
+            struct Component;
+
+            impl wit::Guest for Component {
+                fn describe(surroundings: wit::Surroundings) -> Vec<wit::Redescription> {
+                    $crate::__private::describe($describe, &surroundings)
+                }
+            }
+
+            $crate::bindings::describer::export!(Component with_types_in $crate::bindings::describer);
+        };
+    };
     (toolset = $toolset:literal, tools = [$($tool:path),+ $(,)?] $(,)?) => {
         #[doc(hidden)]
         pub static __HERMES_PROVIDER: $crate::__private::Provider = $crate::__private::Provider {

@@ -1,4 +1,4 @@
-//! Write a tool for hermes-host: a plain function on a typed argument struct.
+//! Write a tool for hermes-host: a plain function on a typed argument struct. Or a [`hook`], which watches over calls.
 //!
 //! ```
 //! use hermes_tool::{Result, args, tool};
@@ -25,13 +25,32 @@
 //! - **Results**: [`Output`] lists what a tool may return: text, [`Json`], [`Content`] of every kind.
 //! - **Errors**: [`Error`] has four kinds; `?` on any other error becomes [`Error::failed`].
 //! - **Options**: `#[tool(name = "…", emoji = "…", check = path, env = ["…"], max_result_size = n, read_only, …)]`, see [`tool`].
+//! - **Descriptions** that change with what the model is offered beside the tools: `describe` in [`export!`].
 //! - **Tests**: [`testing::FakeHost`] calls a tool natively, in a plain `cargo test`.
+//!
+//! A crate that watches over the calls of others instead of offering tools is a [`hook`]:
+//!
+//! ```
+//! use hermes_tool::hook::{Call, Verdict};
+//!
+//! fn no_removal(call: &Call) -> Verdict {
+//!     if call.arguments.contains("rm -rf") { Verdict::block("not here") } else { Verdict::Allow }
+//! }
+//!
+//! hermes_tool::export_hook!(tools = ["terminal"], pre = no_removal);
+//! ```
 //!
 //! Built for wasm, the crate is a component: `cargo build --release --target wasm32-wasip2`.
 
+// Public only because the code that the macros put into the author's crate names it.
+#[doc(hidden)]
+#[allow(missing_docs, unsafe_code, unreachable_pub, clippy::all)]
+pub mod bindings;
 mod content;
+mod describer;
 mod error;
 mod export;
+pub mod hook;
 pub mod log;
 mod schema;
 #[cfg(not(target_family = "wasm"))]
@@ -39,6 +58,7 @@ pub mod testing;
 mod tool;
 
 pub use content::{Body, Content, Embedded, Json, Media, Output};
+pub use describer::{Redescription, Surroundings};
 pub use error::{Error, Result};
 pub use export::context;
 pub use schema::Schema;
@@ -87,7 +107,7 @@ pub use hermes_tool_macros::output;
 /// | `emoji = "…"` | a picture for lists |
 /// | `check = path` | a function `fn() -> Result<()>` that says whether the tool can work here |
 /// | `env = ["NAME"]` | environment variables the host must have |
-/// | `max_result_size = n` | the most bytes of result that make sense |
+/// | `max_result_size = n` | the most characters of a result that make sense to a model |
 /// | `read_only`, `destructive`, `idempotent`, `open_world`, `parallel_safe` | hints for the model's side |
 ///
 /// ```
@@ -107,21 +127,10 @@ pub use hermes_tool_macros::output;
 /// ```
 pub use hermes_tool_macros::tool;
 
-/// Generated from `wit/`. Public only because the code that [`export!`] puts into the author's crate names it.
-#[doc(hidden)]
-#[allow(missing_docs, unsafe_code, unreachable_pub, clippy::all)]
-pub mod bindings {
-    wit_bindgen::generate!({
-        path: "../wit",
-        world: "tool",
-        pub_export_macro: true,
-        default_bindings_module: "::hermes_tool::bindings",
-    });
-}
-
 /// What the macros expand to. Not part of the interface.
 #[doc(hidden)]
 pub mod __private {
+    pub use crate::describer::describe;
     pub use crate::export::Provider;
     pub use crate::schema::text as parameters;
     pub use crate::tool::{handle, output_of};

@@ -22,16 +22,39 @@
 //! assert_eq!(host.call(divide::TOOL, r#"{"a": 1, "b": 0}"#).unwrap_err(), Error::invalid("b must not be 0"));
 //! assert_eq!(host.log(), ["dividing"]);
 //! ```
+//!
+//! A hook is asked in the same way, with the tool's name beside the arguments:
+//!
+//! ```
+//! use hermes_tool::hook::{Call, Outcome};
+//! use hermes_tool::testing::FakeHost;
+//!
+//! fn no_details(_: &Call, outcome: Outcome) -> Option<Outcome> {
+//!     match outcome {
+//!         Outcome::Error(problem) => Some(Outcome::error(problem.kind, "it did not work")),
+//!         Outcome::Reply(_) => None,
+//!     }
+//! }
+//!
+//! hermes_tool::export_hook!(tools = ["db_*"], transform = no_details);
+//!
+//! let host = FakeHost::new();
+//! let error = Outcome::error("failed", "no table users at db:5432");
+//! assert_eq!(host.transform(HOOK, "db_query", "{}", error.clone()), Outcome::error("failed", "it did not work"));
+//! assert_eq!(host.transform(HOOK, "terminal", "{}", error.clone()), error);
+//! ```
 
 use std::cell::RefCell;
 
-use crate::{Content, Context, Error, Tool, export::with_context};
+use crate::describer::Describe;
+use crate::hook::{Call, Hook, Outcome, Verdict};
+use crate::{Content, Context, Error, Redescription, Surroundings, Tool, export::with_context};
 
 thread_local! {
     static LOG: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Calls tools natively and keeps what they log. One for each test: the log belongs to the thread.
+/// Calls tools and asks hooks natively, and keeps what they log. One for each test: the log belongs to the thread.
 #[derive(Debug)]
 pub struct FakeHost(());
 
@@ -49,8 +72,7 @@ impl FakeHost {
 
     /// Calls the tool as the host does: arguments come as JSON text.
     pub fn call(&self, tool: Tool, arguments: &str) -> Result<Reply, Error> {
-        let context = Context { call_id: "call-1".into(), task_id: None, session_id: None };
-        with_context(context, || (tool.handle)(arguments)).map(Reply)
+        with_context(context(), || (tool.handle)(arguments)).map(Reply)
     }
 
     /// Asks the tool whether it can work here.
@@ -63,10 +85,57 @@ impl FakeHost {
         serde_json::from_str(&(tool.parameters)()).unwrap_or_default()
     }
 
+    /// Asks the tools how they describe themselves where the model is offered these.
+    pub fn describe(&self, describe: Describe, tools: &[&str]) -> Vec<Redescription> {
+        describe(&Surroundings { tools: tools.iter().map(|tool| (*tool).to_owned()).collect() })
+    }
+
+    /// What the hook says of a call that is about to run. It allows what it does not watch over.
+    pub fn pre(&self, hook: Hook, tool: &str, arguments: &str) -> Verdict {
+        hook.pre.filter(|_| covers(hook, tool)).map_or(Verdict::Allow, |pre| pre(&call(tool, arguments)))
+    }
+
+    /// Tells the hook how a call ended, if it watches over that tool.
+    pub fn post(&self, hook: Hook, tool: &str, arguments: &str, outcome: &Outcome) {
+        if let Some(post) = hook.post.filter(|_| covers(hook, tool)) {
+            post(&call(tool, arguments), outcome);
+        }
+    }
+
+    /// The outcome of a call after the hook has seen it.
+    ///
+    /// # Panics
+    ///
+    /// If the hook makes a reply of an error, which the host does not let it do.
+    pub fn transform(&self, hook: Hook, tool: &str, arguments: &str, outcome: Outcome) -> Outcome {
+        let Some(transform) = hook.transform.filter(|_| covers(hook, tool)) else { return outcome };
+        let Some(other) = transform(&call(tool, arguments), outcome.clone()) else { return outcome };
+        let hidden = matches!((&outcome, &other), (Outcome::Error(_), Outcome::Reply(_)));
+        assert!(!hidden, "a hook can't make a reply of an error: {outcome:?} became {other:?}");
+        other
+    }
+
     /// What was logged since this host was made.
     pub fn log(&self) -> Vec<String> {
         LOG.with_borrow(Clone::clone)
     }
+}
+
+fn context() -> Context {
+    Context { call_id: "call-1".into(), task_id: None, session_id: None }
+}
+
+fn call(tool: &str, arguments: &str) -> Call {
+    Call { name: tool.to_owned(), arguments: arguments.to_owned(), context: context() }
+}
+
+/// Whether the hook watches over the tool, by the host's rule.
+fn covers(hook: Hook, tool: &str) -> bool {
+    let fits = |pattern: &&str| match pattern.strip_suffix('*') {
+        Some(start) => tool.starts_with(start),
+        None => tool == *pattern,
+    };
+    hook.tools.is_empty() || hook.tools.iter().any(fits)
 }
 
 impl Reply {

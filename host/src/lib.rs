@@ -19,6 +19,7 @@
 //!
 //! [`Host::call`] is the same without blocking, on any executor. The binary `hermes-host` is a thin command line on top.
 
+pub mod audit;
 pub mod capability;
 pub mod component;
 pub mod dispatch;
@@ -29,5 +30,9 @@ pub mod sandbox;
 mod text;
 pub mod wit;
 
-pub use host::{BUNDLED, CallContext, Host, HostBuilder, HostError, LoadEvent, LoadListener, ToolStatus};
+pub use dispatch::CallContext;
+pub use host::{
+    BUNDLED, Definitions, DefinitionsRequest, Host, HostBuilder, HostError, LoadEvent, LoadListener, RegisterError,
+    ToolStatus, ToolsetStatus, default_home, tokens,
+};
 pub use text::is_hidden;

@@ -3,7 +3,8 @@
 //! A guest is a core module that leaves out everything it does not attack: [`assemble`] adds `tests/guests/prelude.inc`, which
 //! speaks the canonical ABI, and a default for each of memory, `$register`, `$check` and `$handle` that the text does not
 //! define. A guest that starts with `(component` is a whole component; unless it exports a provider (or is to be refused for
-//! what it imports), `tests/guests/provider.inc` makes it a tool that works.
+//! what it imports), `tests/guests/provider.inc` makes it a tool that works. A guest with the comment `;; world: hook` is a hook,
+//! with `tests/guests/hook.inc` and defaults that allow and change nothing.
 
 use std::{fs, path::PathBuf};
 
@@ -12,6 +13,18 @@ use wit_parser::Resolve;
 
 /// Added to every module.
 const PRELUDE: &str = include_str!("../guests/prelude.inc");
+
+/// Added to every hook.
+const HOOK: &str = include_str!("../guests/hook.inc");
+
+/// What stands for a definition that a hook's text does not have.
+const HOOK_DEFAULTS: [(&str, &str); 5] = [
+    ("(memory ", "(memory 1)"),
+    ("(func $subscribe ", "(func $subscribe (result i32) (global.get $everything))"),
+    ("(func $pre ", "(func $pre (result i32) (global.get $verdict))"),
+    ("(func $post ", "(func $post)"),
+    ("(func $transform ", "(func $transform (result i32) (global.get $unchanged))"),
+];
 
 /// Added to whole components.
 const PROVIDER: &str = include_str!("../guests/provider.inc");
@@ -44,11 +57,16 @@ pub(crate) fn assemble(name: &str, text: &str) -> Vec<u8> {
         return parse(&with_provider(name, text));
     }
     let encoding = encoding(text);
-    let mut module = parse(&completed(name, text, encoding));
     let mut resolve = Resolve::default();
-    resolve.push_dir(top().join("wit")).unwrap();
+    let (own, _) = resolve.push_dir(top().join("wit")).unwrap();
     let package = resolve.push_str("imports.wit", include_str!("../guests/imports.wit")).unwrap();
-    let world = resolve.select_world(&[package], Some("guest")).unwrap();
+    let (mut module, world) = if text.contains(";; world: hook") {
+        let defaults = missing(text, &HOOK_DEFAULTS);
+        let text = format!("{}\n{defaults}\n{HOOK})", opened(name, text));
+        (parse(&text), resolve.select_world(&[own], Some("hook")).unwrap())
+    } else {
+        (parse(&completed(name, text, encoding)), resolve.select_world(&[package], Some("guest")).unwrap())
+    };
     embed_component_metadata(&mut module, &resolve, world, encoding).unwrap();
     let component = ComponentEncoder::default().module(&module).and_then(|mut encoder| encoder.encode());
     component.unwrap_or_else(|why| panic!("{name}: {why:#}"))
@@ -67,9 +85,13 @@ fn encoding(text: &str) -> StringEncoding {
 
 /// A module's text with the defaults, the prelude and the prelude's data.
 fn completed(name: &str, text: &str, encoding: StringEncoding) -> String {
-    let defaults = DEFAULTS.iter().filter(|(marker, _)| !text.contains(marker));
-    let defaults: Vec<&str> = defaults.map(|(_, default)| *default).collect();
-    format!("{}\n{}\n{PRELUDE}\n{})", opened(name, text), defaults.join("\n"), data(name, encoding))
+    format!("{}\n{}\n{PRELUDE}\n{})", opened(name, text), missing(text, &DEFAULTS), data(name, encoding))
+}
+
+/// The defaults for what the text does not define.
+fn missing(text: &str, defaults: &[(&str, &str)]) -> String {
+    let missing = defaults.iter().filter(|(marker, _)| !text.contains(marker));
+    missing.map(|(_, default)| *default).collect::<Vec<_>>().join("\n")
 }
 
 /// The text of a component with a good tool in it, where it has none of its own.

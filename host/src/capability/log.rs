@@ -2,6 +2,7 @@
 
 use wasmtime::component::{HasSelf, Linker};
 
+use super::Capability;
 use crate::sandbox::{CallState, Level, Progress, limits::LOG_LINE_BYTES};
 use crate::wit::latest::log as wit;
 
@@ -11,7 +12,7 @@ pub(super) fn link(linker: &mut Linker<CallState>) -> wasmtime::Result<()> {
 
 impl wit::Host for CallState {
     fn log(&mut self, level: wit::Level, message: String) -> wasmtime::Result<()> {
-        self.count_host_call()?;
+        self.count_host_call(Capability::Log)?;
         let level = match level {
             wit::Level::Trace => Level::Trace,
             wit::Level::Debug => Level::Debug,
@@ -24,7 +25,7 @@ impl wit::Host for CallState {
     }
 
     fn progress(&mut self, done: u64, total: Option<u64>, message: Option<String>) -> wasmtime::Result<()> {
-        self.count_host_call()?;
+        self.count_host_call(Capability::Log)?;
         let message = message.map(|message| crate::text::one_line(&message, LOG_LINE_BYTES));
         self.report(Progress { done, total, message });
         Ok(())

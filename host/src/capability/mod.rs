@@ -4,12 +4,50 @@
 //! [`CallState`]. What a component does not import it can never call, and what the operator did
 //! not grant answers with an error.
 
+pub(crate) mod fs;
 pub(crate) mod log;
 pub(crate) mod wasi;
 
 use wasmtime::component::Linker;
 
 use crate::sandbox::CallState;
+
+/// A kind of host function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Capability {
+    /// `hermes:tool/log`.
+    Log,
+    /// Any part of WASI.
+    Wasi,
+}
+
+impl Capability {
+    /// All of them.
+    pub const ALL: [Self; 2] = [Self::Log, Self::Wasi];
+
+    /// The name that the audit shows.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Log => "log",
+            Self::Wasi => "wasi",
+        }
+    }
+}
+
+/// Which capabilities one run made use of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Used(u16);
+
+impl Used {
+    pub(crate) fn add(&mut self, capability: Capability) {
+        self.0 |= 1 << capability as u16;
+    }
+
+    /// Their names.
+    pub fn names(self) -> impl Iterator<Item = &'static str> {
+        Capability::ALL.into_iter().filter(move |one| self.0 & (1 << *one as u16) != 0).map(Capability::name)
+    }
+}
 
 /// Every interface a component may import, with what it means for the operator. An import that matches none is refused
 /// before the component is compiled.

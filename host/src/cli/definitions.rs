@@ -1,40 +1,56 @@
 //! `hermes-host definitions`.
 
-use anyhow::{Result, bail};
-use hermes_host::registry::Format;
+use anyhow::Result;
+use hermes_host::{
+    DefinitionsRequest,
+    registry::{Format, Provider, SearchMode, Selection},
+};
 use serde_json::Value;
 
 use super::{OK, Options, output};
 
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// Only tools of this toolset; may be given several times
+    /// Only tools of this toolset; may be given several times [default: all]
     #[arg(long, value_name = "NAME")]
     toolset: Vec<String>,
+    /// No tools of this toolset; may be given several times
+    #[arg(long, value_name = "NAME")]
+    without: Vec<String>,
     /// Whose form: openai, anthropic or mcp
     #[arg(long, default_value = "openai")]
     format: Format,
+    /// Whose schema rules: standard, gemini, moonshot, xai or llamacpp
+    #[arg(long, default_value = "standard")]
+    provider: Provider,
+    /// Replace tools outside the core by three that search for them: auto, on or off [default: as configured]
+    #[arg(long, value_name = "MODE")]
+    search: Option<SearchMode>,
+    /// Tokens of the model's context window [default: as configured]
+    #[arg(long, value_name = "TOKENS")]
+    context_window: Option<u64>,
 }
 
 /// Tools that can't work here are left out: a model should not be offered them.
 pub(super) fn run(options: &Options, args: &Args) -> Result<u8> {
     let host = options.host()?;
-    let tools = host.list_blocking();
-    for wanted in &args.toolset {
-        if !tools.iter().any(|tool| tool.entry.definition.toolset == *wanted) {
-            let mut known: Vec<&str> = tools.iter().map(|tool| tool.entry.definition.toolset.as_str()).collect();
-            known.sort_unstable();
-            known.dedup();
-            bail!("there is no toolset {wanted}; there are: {}", known.join(", "));
-        }
-    }
-    let definitions: Vec<Value> = tools
-        .iter()
-        .filter(|tool| tool.unavailable.is_none())
-        .map(|tool| &tool.entry.definition)
-        .filter(|definition| args.toolset.is_empty() || args.toolset.contains(&definition.toolset))
-        .map(|definition| args.format.render(definition))
-        .collect();
-    output::json(&Value::Array(definitions))?;
+    let request = DefinitionsRequest {
+        toolsets: Selection {
+            enabled: (!args.toolset.is_empty()).then(|| args.toolset.clone()),
+            disabled: args.without.clone(),
+        },
+        format: args.format,
+        provider: args.provider,
+        search: args.search,
+        context_window: args.context_window,
+    };
+    let definitions = pollster::block_on(host.definitions(&request))?;
+    tracing::info!(
+        "{} tools, about {} tokens; {} more are found by tool_search",
+        definitions.tools.len(),
+        definitions.tokens,
+        definitions.deferred.len()
+    );
+    output::json(&Value::Array(definitions.tools))?;
     Ok(OK)
 }

@@ -69,7 +69,7 @@ pub(super) fn run(options: &Options, args: &Args) -> Result<u8> {
 
 fn examine(host: &Host) -> Vec<Finding> {
     let catalogue = host.catalogue();
-    let unavailable = host.list_blocking().into_iter().filter(|tool| tool.unavailable.is_some()).count();
+    let unavailable = host.list_blocking().into_iter().filter(|tool| !tool.status.is_offered()).count();
     let folders: Vec<String> = host.folders().iter().map(|folder| folder.display().to_string()).collect();
     let mut findings = vec![
         Finding::new("home", Verdict::Good, host.home().display().to_string()),
@@ -86,7 +86,11 @@ fn examine(host: &Host) -> Vec<Finding> {
             format!("{} loaded, {unavailable} unavailable", catalogue.tools().count()),
         ),
     ];
-    for refusal in catalogue.refusals() {
+    let hooks: Vec<String> = host.hooks().iter().map(|hook| hook.name.clone()).collect();
+    if !hooks.is_empty() {
+        findings.push(Finding::new("hooks", Verdict::Good, hooks.join(", ")));
+    }
+    for refusal in catalogue.refusals().iter().chain(&host.refused_hooks()) {
         findings.push(Finding::new("refused", Verdict::Bad, format!("{}: {}", refusal.place, refusal.reason)));
     }
     findings

@@ -38,6 +38,7 @@ pub(super) fn run(args: &Args) -> Result<u8> {
             "size": size,
             "loadable": problem.is_none(),
             "problem": problem,
+            "role": inspection.as_ref().map(|i| i.role),
             "wit_version": inspection.as_ref().map(|i| i.version.to_string()),
             "supported_versions": wit::supported_range(),
             "imports": inspection.as_ref().map(|i| &i.imports),
@@ -47,6 +48,7 @@ pub(super) fn run(args: &Args) -> Result<u8> {
     output::line(&format!("name     {}\ndigest   {digest}\nsize     {size} bytes", file.name))?;
     match inspection {
         Ok(inspection) => {
+            output::line(&format!("role     {}", inspection.role.name()))?;
             output::line(&format!("wit      {} {}", wit::PACKAGE, inspection.version))?;
             if inspection.imports.is_empty() {
                 output::line("imports  nothing: it can only compute")?;

@@ -3,8 +3,8 @@
 use anyhow::Result;
 use hermes_host::{
     Host, ToolStatus,
-    component::{Origin, Refusal},
-    registry::Entry,
+    component::{Component, Hooks, Origin, Refusal},
+    registry::{Entry, Status},
 };
 use serde_json::{Value, json};
 
@@ -22,8 +22,12 @@ pub(super) fn run(options: &Options, args: &Args) -> Result<u8> {
     let tools = host.list_blocking();
     if args.json {
         let catalogue = host.catalogue();
-        let refused: &[Refusal] = catalogue.refusals();
-        output::json(&json!({"tools": tools.iter().map(describe).collect::<Vec<Value>>(), "refused": refused}))?;
+        let refused: Vec<Refusal> = [catalogue.refusals(), &host.refused_hooks()].concat();
+        output::json(&json!({
+            "tools": tools.iter().map(describe).collect::<Vec<Value>>(),
+            "hooks": host.hooks().iter().map(|hook| describe_hook(hook)).collect::<Vec<Value>>(),
+            "refused": refused,
+        }))?;
     } else {
         show(&host, &tools)?;
     }
@@ -33,23 +37,34 @@ pub(super) fn run(options: &Options, args: &Args) -> Result<u8> {
 /// The table on stdout, what was refused on stderr.
 fn show(host: &Host, tools: &[ToolStatus]) -> Result<()> {
     let status = |tool: &ToolStatus| {
-        let status = match &tool.unavailable {
-            None => output::styled(output::GOOD, "available"),
-            Some(why) => format!("{}: {why}", output::styled(output::BAD, "unavailable")),
+        let status = match &tool.status {
+            Status::Available => output::styled(output::GOOD, "available"),
+            Status::Flapping(why) => format!("{}: {why}", output::styled(output::BAD, "flapping")),
+            Status::Unavailable(why) => format!("{}: {why}", output::styled(output::BAD, "unavailable")),
         };
         if tool.grant_is_stale { format!("{status}; its grant is for other bytes") } else { status }
     };
     let rows = tools.iter().map(|tool| (&*tool.entry, Some(status(tool))));
     table(rows, Some("STATUS"))?;
-    show_refusals(host.catalogue().refusals());
+    show_all_refusals(host);
     Ok(())
 }
 
 /// The table of what was found. Nothing is asked whether it works: a start instantiates nothing.
 pub(super) fn show_found(host: &Host) -> Result<()> {
     table(host.catalogue().tools().map(|entry| (&**entry, None)), None)?;
-    show_refusals(host.catalogue().refusals());
+    show_all_refusals(host);
     Ok(())
+}
+
+/// A hook that was refused is worse than a tool: it says so.
+fn show_all_refusals(host: &Host) {
+    show_refusals(host.catalogue().refusals());
+    let hooks = host.refused_hooks();
+    show_refusals(&hooks);
+    if !hooks.is_empty() {
+        output::note("A hook that can't be loaded blocks every call, unless hermes.toml has on_failure = \"allow\" for it.");
+    }
 }
 
 pub(super) fn show_refusals<'a>(refusals: impl IntoIterator<Item = &'a Refusal>) {
@@ -59,7 +74,7 @@ pub(super) fn show_refusals<'a>(refusals: impl IntoIterator<Item = &'a Refusal>)
 }
 
 fn table<'a>(tools: impl Iterator<Item = (&'a Entry, Option<String>)>, last: Option<&str>) -> Result<()> {
-    let heading = ["TOOL", "TOOLSET", "COMPONENT", "DIGEST"].into_iter().chain(last);
+    let heading = ["TOOL", "TOOLSET", "TOKENS", "COMPONENT", "DIGEST"].into_iter().chain(last);
     let mut rows = vec![heading.map(|cell| output::styled(output::BOLD, cell)).collect()];
     for (entry, status) in tools {
         let Entry { definition, component, .. } = entry;
@@ -67,6 +82,7 @@ fn table<'a>(tools: impl Iterator<Item = (&'a Entry, Option<String>)>, last: Opt
         let mut row = vec![
             format!("{}{emoji}", definition.name),
             definition.toolset.clone(),
+            hermes_host::tokens(definition).to_string(),
             format!("{}{}", component.name, if is_bundled(entry) { " (bundled)" } else { "" }),
             output::styled(output::DIM, &component.digest.short()),
         ];
@@ -95,8 +111,10 @@ fn describe(tool: &ToolStatus) -> Value {
         "origin": component.origin.describe(),
         "bundled": is_bundled(&tool.entry),
         "digest": component.digest,
-        "available": tool.unavailable.is_none(),
-        "reason": tool.unavailable,
+        "available": tool.status.is_offered(),
+        "flapping": matches!(tool.status, Status::Flapping(_)),
+        "reason": tool.status.reason(),
+        "tokens": hermes_host::tokens(definition),
         "imports": component.inspection.imports.iter().map(|import| &import.name).collect::<Vec<_>>(),
         "grants": {
             "stale": tool.grant_is_stale,
@@ -106,5 +124,21 @@ fn describe(tool: &ToolStatus) -> Value {
                 "fuel": component.limits.fuel,
             },
         },
+    })
+}
+
+fn describe_hook(hook: &Component<Hooks>) -> Value {
+    let wanted = &hook.offer;
+    let points = [
+        (wanted.pre_tool_call, "pre_tool_call"),
+        (wanted.post_tool_call, "post_tool_call"),
+        (wanted.transform_tool_result, "transform_tool_result"),
+    ];
+    json!({
+        "name": hook.name,
+        "origin": hook.origin.describe(),
+        "digest": hook.digest,
+        "points": points.iter().filter(|(wanted, _)| *wanted).map(|(_, name)| name).collect::<Vec<_>>(),
+        "tools": wanted.tools,
     })
 }

@@ -3,6 +3,7 @@
 //! Results go to stdout, everything for people to stderr. Exit codes: 0 done, 1 the tool or the check failed, 2 wrong usage,
 //! an unknown tool, or a host that could not start.
 
+mod audit;
 mod call;
 mod completions;
 mod definitions;
@@ -13,6 +14,7 @@ mod options;
 mod output;
 mod progress;
 mod run;
+mod toolsets;
 
 use std::process::ExitCode;
 
@@ -49,6 +51,10 @@ enum Command {
     Call(call::Args),
     /// Print the schemas that a model gets
     Definitions(definitions::Args),
+    /// Show the bundles of tools and what they come to here
+    Toolsets(toolsets::Args),
+    /// Show what was called, and check that the record is whole
+    Audit(audit::Args),
     /// Show what a file is and what it could ask for, without running it
     Inspect(inspect::Args),
     /// Say what works on this machine and what is missing
@@ -65,6 +71,8 @@ pub(crate) fn main() -> ExitCode {
         Command::List(args) => list::run(&cli.options, &args),
         Command::Call(args) => call::run(&cli.options, &args),
         Command::Definitions(args) => definitions::run(&cli.options, &args),
+        Command::Toolsets(args) => toolsets::run(&cli.options, &args),
+        Command::Audit(args) => audit::run(&cli.options, &args),
         Command::Inspect(args) => inspect::run(&args),
         Command::Doctor(args) => doctor::run(&cli.options, &args),
         Command::Completions(args) => completions::run(&args),

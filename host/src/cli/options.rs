@@ -1,6 +1,6 @@
 //! What all subcommands have in common.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
@@ -14,6 +14,9 @@ pub(super) struct Options {
     /// A folder with components; may be given several times [default: HOME/tools]
     #[arg(long, global = true, value_name = "DIR")]
     tools: Vec<PathBuf>,
+    /// A folder with hooks, which watch over every call; may be given several times [default: HOME/hooks]
+    #[arg(long, global = true, value_name = "DIR")]
+    hooks: Vec<PathBuf>,
     /// The file with the operator's grants [default: HOME/hermes.toml]
     #[arg(long, global = true, value_name = "FILE")]
     config: Option<PathBuf>,
@@ -22,7 +25,7 @@ pub(super) struct Options {
     workspace: Option<PathBuf>,
     /// Where the host keeps its files [default: $HERMES_HOME, else ~/.hermes]
     #[arg(long, global = true, value_name = "DIR")]
-    pub(super) home: Option<PathBuf>,
+    home: Option<PathBuf>,
     /// Say nothing but errors
     #[arg(long, short, global = true)]
     pub(super) quiet: bool,
@@ -49,17 +52,29 @@ impl Options {
         }
         let mut builder = Host::builder();
         for folder in &self.tools {
-            // Also what makes the watched and the shown paths stay right if the current directory changes.
-            let folder = std::path::absolute(folder).with_context(|| format!("failed to find {}", folder.display()))?;
-            builder = builder.tools(folder);
+            builder = builder.tools(absolute(folder)?);
+        }
+        for folder in &self.hooks {
+            builder = builder.hooks(absolute(folder)?);
+        }
+        if let Some(workspace) = &self.workspace {
+            builder = builder.workspace(workspace);
         }
         if let Some(config) = &self.config {
             builder = builder.config(config);
         }
         if let Some(home) = &self.home {
-            builder = builder.home(std::path::absolute(home)?);
+            builder = builder.home(absolute(home)?);
         }
         Ok(builder)
+    }
+
+    /// Where the host keeps its files.
+    pub(super) fn home(&self) -> Result<PathBuf> {
+        match &self.home {
+            Some(home) => absolute(home),
+            None => Ok(hermes_host::default_home()?),
+        }
     }
 
     /// The host, with a progress bar while components compile.
@@ -69,6 +84,11 @@ impl Options {
         progress.finish();
         Ok(host?)
     }
+}
+
+/// So that watched and shown paths stay right if the current directory changes.
+fn absolute(path: &Path) -> Result<PathBuf> {
+    std::path::absolute(path).with_context(|| format!("failed to find {}", path.display()))
 }
 
 /// Logs go to stderr, so that stdout holds results alone.

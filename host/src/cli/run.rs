@@ -5,7 +5,7 @@ use std::{thread, time::Duration};
 use anyhow::{Context, Result};
 use hermes_host::{
     Host,
-    component::{Change, Watcher},
+    component::{Change, Refusal, Watcher},
     registry::Catalogue,
 };
 
@@ -19,11 +19,12 @@ pub(super) fn run(options: &Options) -> Result<u8> {
     if !options.quiet {
         list::show_found(&host)?;
     }
-    let watcher = Watcher::new(host.folders()).context("failed to watch the tools folders")?;
-    let (quiet, watched) = (options.quiet, host.clone());
-    thread::Builder::new().name("hermes-watch".into()).spawn(move || watch(&watched, &watcher, quiet))?;
+    let watched: Vec<_> = host.folders().iter().chain(host.hook_folders()).cloned().collect();
+    let watcher = Watcher::new(&watched).context("failed to watch the folders")?;
+    let (quiet, shared) = (options.quiet, host.clone());
+    thread::Builder::new().name("hermes-watch".into()).spawn(move || watch(&shared, &watcher, quiet))?;
     if !quiet {
-        let names: Vec<String> = host.folders().iter().map(|folder| folder.display().to_string()).collect();
+        let names: Vec<String> = watched.iter().map(|folder| folder.display().to_string()).collect();
         output::note(&format!("Ready. Watching {}. Press Ctrl-C to stop.", names.join(", ")));
     }
     wait_for_signal()?;
@@ -39,10 +40,13 @@ fn watch(host: &Host, watcher: &Watcher, quiet: bool) {
             continue;
         }
         change = Change::Nothing;
-        let before = host.catalogue();
+        let (before, hooks_before) = (host.catalogue(), Hooks::of(host));
         match host.reload() {
             Ok(()) if quiet => {}
-            Ok(()) => tell(&before, &host.catalogue()),
+            Ok(()) => {
+                tell(&before, &host.catalogue());
+                tell_hooks(&hooks_before, &Hooks::of(host));
+            }
             Err(why) => output::error(&format!("failed to reload, everything stays as it was: {why}")),
         }
     }
@@ -65,6 +69,29 @@ fn tell(before: &Catalogue, after: &Catalogue) {
     }
     let known = before.refusals();
     list::show_refusals(after.refusals().iter().filter(|refusal| !known.contains(refusal)));
+}
+
+/// The hooks at one time: their names and digests, and what was refused.
+struct Hooks {
+    loaded: Vec<String>,
+    refused: Vec<Refusal>,
+}
+
+impl Hooks {
+    fn of(host: &Host) -> Self {
+        let loaded = host.hooks().iter().map(|hook| format!("{} {}", hook.name, hook.digest.short())).collect();
+        Self { loaded, refused: host.refused_hooks() }
+    }
+}
+
+fn tell_hooks(before: &Hooks, after: &Hooks) {
+    for hook in after.loaded.iter().filter(|hook| !before.loaded.contains(hook)) {
+        output::note(&format!("{} hook {hook}", output::styled(output::GOOD, "added")));
+    }
+    for hook in before.loaded.iter().filter(|hook| !after.loaded.contains(hook)) {
+        output::note(&format!("{} hook {hook}", output::styled(output::DIM, "removed")));
+    }
+    list::show_refusals(after.refused.iter().filter(|refusal| !before.refused.contains(refusal)));
 }
 
 fn wait_for_signal() -> Result<()> {

@@ -1,4 +1,4 @@
-//! What was compiled before: artifacts and `register` answers, by digest and engine.
+//! What was compiled before: artifacts and what components answered about themselves, by digest and engine.
 //!
 //! Two files for each component: `DIGEST-ENGINE.json` says what the component offers or why it can't be used, and
 //! `DIGEST-ENGINE.bin` is the machine code, read when the component is first called. Both are written to a temporary file and
@@ -14,11 +14,17 @@ use std::{
 };
 
 use rustix::fs::OFlags;
-use serde::{Deserialize, Serialize};
+use serde::{
+    Deserialize, Serialize,
+    de::{DeserializeOwned, IgnoredAny},
+};
 use wasmtime::Engine;
 
 use super::{Digest, Inspection};
-use crate::registry::Definition;
+
+/// Part of every file's name. To be raised whenever what is kept, or the rules that an answer was checked by, change: what is
+/// kept under the old number is not read any more.
+const FORMAT: u32 = 2;
 
 /// The directory can't be used.
 #[derive(Debug, thiserror::Error)]
@@ -44,17 +50,18 @@ pub enum CacheError {
 /// What is known about a component with a certain digest.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Known {
+pub(super) enum Known<O> {
     /// It works.
-    Ready(Ready),
+    Ready(Ready<O>),
     /// It can't be used, and trying again gives the same.
     Failed(String),
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Ready {
+pub(super) struct Ready<O> {
     pub(super) inspection: Inspection,
-    pub(super) definitions: Vec<Definition>,
+    /// What it answered when it was asked what it offers.
+    pub(super) offer: O,
     /// Whose it is: a file under another name is not taken for another component's.
     component: Digest,
     /// The hash of the artifact.
@@ -92,10 +99,9 @@ impl Cache {
         if let Some(parent) = dir.parent() {
             check_parent(parent)?;
         }
-        // The host's version is in the key since it decides what a `register` answer may look like.
         let mut hasher = DefaultHasher::new();
         engine.precompile_compatibility_hash().hash(&mut hasher);
-        env!("CARGO_PKG_VERSION").hash(&mut hasher);
+        (FORMAT, env!("CARGO_PKG_VERSION")).hash(&mut hasher);
         Ok(Self { dir, engine: format!("{:016x}", hasher.finish()) })
     }
 
@@ -108,8 +114,8 @@ impl Cache {
         self.path(digest, "json")
     }
 
-    /// What is known. Anything unreadable counts as nothing: it is made anew.
-    pub(super) fn known(&self, digest: &Digest) -> Option<Known> {
+    /// What is known. Anything unreadable, or another kind of component's, counts as nothing: it is made anew.
+    pub(super) fn known<O: DeserializeOwned>(&self, digest: &Digest) -> Option<Known<O>> {
         let known = serde_json::from_slice(&read_own(&self.known_path(digest)).ok()?).ok()?;
         match &known {
             Known::Ready(ready) if ready.component != *digest || !self.path(digest, "bin").exists() => None,
@@ -119,22 +125,22 @@ impl Cache {
 
     /// The machine code, if it is whole.
     pub(super) fn artifact(&self, digest: &Digest) -> Option<VerifiedArtifact> {
-        let Some(Known::Ready(ready)) = self.known(digest) else { return None };
+        let Some(Known::Ready(ready)) = self.known::<IgnoredAny>(digest) else { return None };
         let bytes = read_own(&self.path(digest, "bin")).ok()?;
         (Digest::of(&bytes) == ready.artifact).then_some(VerifiedArtifact(bytes))
     }
 
     /// Keeps a component that works. The artifact first: what is known to be ready must be there.
-    pub(super) fn keep(
+    pub(super) fn keep<O: Serialize>(
         &self,
         digest: &Digest,
         inspection: &Inspection,
-        definitions: &[Definition],
+        offer: &O,
         artifact: &VerifiedArtifact,
     ) -> io::Result<()> {
         let ready = Ready {
             inspection: inspection.clone(),
-            definitions: definitions.to_vec(),
+            offer,
             component: *digest,
             artifact: Digest::of(artifact.bytes()),
         };
@@ -144,7 +150,7 @@ impl Cache {
 
     /// Remembers that a component can't be used.
     pub(super) fn remember_failure(&self, digest: &Digest, reason: &str) -> io::Result<()> {
-        self.write(&self.known_path(digest), &serde_json::to_vec(&Known::Failed(reason.into()))?)
+        self.write(&self.known_path(digest), &serde_json::to_vec(&Known::<()>::Failed(reason.into()))?)
     }
 
     fn write(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {

@@ -6,6 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use bytes::Bytes;
 use rustix::{
     fs::{Mode, OFlags},
     io::Errno,
@@ -23,7 +24,9 @@ pub const COMPONENT_BYTES: u64 = 64 * MIB as u64;
 pub enum Origin {
     /// Embedded in the host's binary.
     Bundled,
-    /// A file in a tools folder.
+    /// Given to the host by the program that embeds it.
+    Registered,
+    /// A file in a folder.
     File(PathBuf),
 }
 
@@ -32,6 +35,7 @@ impl Origin {
     pub fn describe(&self) -> String {
         match self {
             Self::Bundled => "bundled".into(),
+            Self::Registered => "registered by the program".into(),
             Self::File(path) => path.display().to_string(),
         }
     }
@@ -47,24 +51,24 @@ pub struct ComponentFile {
     /// The bytes' digest.
     pub digest: Digest,
     /// The bytes.
-    pub bytes: Vec<u8>,
+    pub bytes: Bytes,
 }
 
 impl ComponentFile {
-    /// Reads a file of a tools folder.
+    /// Reads a file of a folder.
     pub fn open(path: &Path) -> Result<Self, Refusal> {
         let refuse = |reason: String| Refusal::new(&path.display().to_string(), &reason);
         let name = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
         if !valid_name(name) {
             return Err(refuse("the file's name must be 1 to 64 of A-Z a-z 0-9 _ - before .wasm; rename it".into()));
         }
-        let bytes = read_regular(path).map_err(refuse)?;
+        let bytes = Bytes::from(read_regular(path).map_err(refuse)?);
         Ok(Self { name: name.into(), origin: Origin::File(path.into()), digest: Digest::of(&bytes), bytes })
     }
 
-    /// A component that is embedded in the host.
-    pub fn bundled(name: &str, bytes: &[u8]) -> Self {
-        Self { name: name.into(), origin: Origin::Bundled, digest: Digest::of(bytes), bytes: bytes.into() }
+    /// A component that is in memory already.
+    pub fn held(name: &str, origin: Origin, bytes: Bytes) -> Self {
+        Self { name: name.into(), origin, digest: Digest::of(&bytes), bytes }
     }
 }
 

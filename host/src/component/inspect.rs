@@ -25,13 +25,45 @@ const NAME_BYTES: usize = 200;
 /// The size of a wasm page.
 const PAGE: u64 = 64 << 10;
 
+/// What a component is for, by what it exports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    /// It offers tools.
+    Tool,
+    /// It watches over the calls of others.
+    Hook,
+}
+
+impl Role {
+    /// The interface that makes a component one.
+    pub const fn interface(self) -> &'static str {
+        match self {
+            Self::Tool => wit::PROVIDER,
+            Self::Hook => wit::HOOKS,
+        }
+    }
+
+    /// For messages.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Tool => "tool",
+            Self::Hook => "hook",
+        }
+    }
+}
+
 /// What a component's type says.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Inspection {
+    /// What it is for.
+    pub role: Role,
     /// The version of `hermes:tool` it was built for.
     pub version: Version,
     /// What it could ever ask for.
     pub imports: Vec<Import>,
+    /// Whether its tools may describe themselves anew.
+    pub describes: bool,
 }
 
 /// One imported interface.
@@ -161,17 +193,26 @@ impl Reader<'_> {
             };
             imports.push(Import { name, meaning: meaning.into() });
         }
-        let provider = format!("{}/{}", wit::PACKAGE, wit::PROVIDER);
-        let exported = self.exports.iter().map(|name| split(name)).find(|(interface, _)| *interface == provider);
-        let Some((_, Some(version))) = exported else {
-            return Err(format!("does not export {provider}: it is a component, but not a tool"));
+        let exported = |role: Role| {
+            let wanted = format!("{}/{}", wit::PACKAGE, role.interface());
+            self.exports.iter().map(|name| split(name)).find(|(interface, _)| *interface == wanted)?.1
+        };
+        let (role, version) = match (exported(Role::Tool), exported(Role::Hook)) {
+            (Some(version), None) => (Role::Tool, version),
+            (None, Some(version)) => (Role::Hook, version),
+            (Some(_), Some(_)) => return Err("is a tool and a hook at once; make two components of it".into()),
+            (None, None) => {
+                let provider = format!("{}/{}", wit::PACKAGE, wit::PROVIDER);
+                return Err(format!("does not export {provider}: it is a component, but not a tool"));
+            }
         };
         versions.insert(version.clone());
+        let describes = self.exports.iter().any(|name| split(name).0 == format!("{}/{}", wit::PACKAGE, wit::DESCRIBER));
         if let Some(unknown) = versions.iter().find(|version| !wit::supports(version)) {
             let (package, range) = (wit::PACKAGE, wit::supported_range());
             return Err(format!("was built for {package} {unknown}; this host supports {range}"));
         }
-        Ok(Inspection { version, imports })
+        Ok(Inspection { role, version, imports, describes })
     }
 }
 

@@ -2,22 +2,20 @@
 
 use std::sync::Arc;
 
+use bytes::Bytes;
 use tokio::sync::OnceCell;
 
 use super::{
-    Cache, Compiler, ComponentFile, Digest, Inspection, Origin, Refusal, artifact,
+    Cache, Compiler, ComponentFile, Digest, Inspection, Kind, Origin, Refusal, Tools, artifact,
     cache::{Known, VerifiedArtifact},
     compile::CompileError,
     inspect,
 };
-use crate::{
-    registry::Definition,
-    sandbox::{KillReason, Limits, Prepared, Sandbox},
-};
+use crate::sandbox::{KillReason, Limits, Sandbox};
 
 /// A component that was found good: what it is, what it offers, and how to call it.
 #[derive(Debug)]
-pub struct Component {
+pub struct Component<K: Kind = Tools> {
     /// The file's stem.
     pub name: String,
     /// Where it came from.
@@ -27,16 +25,27 @@ pub struct Component {
     /// What its type says.
     pub inspection: Inspection,
     /// What it offers.
-    pub definitions: Vec<Definition>,
+    pub offer: K::Offer,
     /// What its calls may use.
     pub limits: Limits,
-    pub(crate) prepared: OnceCell<Prepared>,
+    /// Its bytes, where there is no file to read them from again.
+    held: Option<Bytes>,
+    prepared: OnceCell<K::Prepared>,
 }
 
-impl Component {
+impl<K: Kind> Component<K> {
     /// Whether this is the component that the file would become.
     pub(crate) fn is(&self, file: &ComponentFile, limits: &Limits) -> bool {
         self.digest == file.digest && self.name == file.name && self.origin == file.origin && self.limits == *limits
+    }
+
+    /// The linked form, made when it is first needed: once, and on a thread that may block.
+    pub(crate) async fn prepared(self: &Arc<Self>, loader: &Arc<Loader>) -> Result<&K::Prepared, String> {
+        let make = || async {
+            let (made_by, wanted) = (Arc::clone(loader), Arc::clone(self));
+            loader.sandbox.blocking(move || made_by.link(&wanted)).await?
+        };
+        self.prepared.get_or_try_init(make).await
     }
 }
 
@@ -63,23 +72,27 @@ impl Loader {
     }
 
     /// Whether the component must be compiled first, which takes a while.
-    pub fn is_new(&self, file: &ComponentFile) -> bool {
-        self.cache.known(&file.digest).is_none()
+    pub fn is_new<K: Kind>(&self, file: &ComponentFile) -> bool {
+        self.cache.known::<K::Offer>(&file.digest).is_none()
     }
 
     /// Loads one component. Cached, nothing is compiled and nothing run.
-    pub fn load(&self, file: &ComponentFile, limits: Limits) -> Result<Component, Refusal> {
+    pub fn load<K: Kind>(&self, file: &ComponentFile, limits: Limits) -> Result<Component<K>, Refusal> {
         let refuse = |reason: String| Refusal::new(&file.origin.describe_as(&file.name), &reason);
-        let (inspection, definitions, prepared) = match self.cache.known(&file.digest) {
-            Some(Known::Ready(ready)) => (ready.inspection, ready.definitions, OnceCell::new()),
+        let (inspection, offer, prepared) = match self.cache.known(&file.digest) {
+            Some(Known::Ready(ready)) => (ready.inspection, ready.offer, OnceCell::new()),
             Some(Known::Failed(reason)) => {
                 let path = self.cache.known_path(&file.digest);
                 return Err(refuse(format!("{reason} (remembered; delete {} to try again)", path.display())));
             }
             None => {
                 let inspection = inspect(&file.bytes, &limits).map_err(&refuse)?;
-                match self.compile(file, &inspection, &limits) {
-                    Ok((definitions, prepared)) => (inspection, definitions, OnceCell::from(prepared)),
+                if inspection.role != K::ROLE {
+                    let is = inspection.role.name();
+                    return Err(refuse(format!("is a {is}, not a {}; put it into the {is}s folder", K::ROLE.name())));
+                }
+                match self.compile::<K>(file, &inspection, &limits) {
+                    Ok((offer, prepared)) => (inspection, offer, OnceCell::from(prepared)),
                     Err(Failure::Passing(reason)) => return Err(refuse(reason)),
                     Err(Failure::Final(reason)) => {
                         if let Err(why) = self.cache.remember_failure(&file.digest, &reason) {
@@ -95,84 +108,83 @@ impl Loader {
             origin: file.origin.clone(),
             digest: file.digest,
             inspection,
-            definitions,
+            offer,
             limits,
+            held: (!matches!(file.origin, Origin::File(_))).then(|| file.bytes.clone()),
             prepared,
         })
     }
 
     /// Makes the linked form of a component. An artifact that is gone or damaged is compiled again, from the same bytes or not
     /// at all. Blocks.
-    pub fn link(&self, component: &Component, bundled: &[(&str, &[u8])]) -> Result<Prepared, String> {
-        if let Some(prepared) = self.cached(&component.digest) {
+    fn link<K: Kind>(&self, component: &Component<K>) -> Result<K::Prepared, String> {
+        if let Some(prepared) = self.cached::<K>(&component.digest) {
             return Ok(prepared);
         }
         tracing::warn!("the compiled form of {} is gone or damaged; compiling it again", component.name);
-        let file = again(component, bundled)?;
-        let made = self.compile(&file, &component.inspection, &component.limits);
+        let file = again(component)?;
+        let made = self.compile::<K>(&file, &component.inspection, &component.limits);
         made.map(|(_, prepared)| prepared).map_err(|(Failure::Final(why) | Failure::Passing(why))| why)
     }
 
-    fn cached(&self, digest: &Digest) -> Option<Prepared> {
+    fn cached<K: Kind>(&self, digest: &Digest) -> Option<K::Prepared> {
         let artifact = self.cache.artifact(digest)?;
-        self.prepare(&artifact).ok()
+        self.prepare::<K>(&artifact).ok()
     }
 
-    fn prepare(&self, artifact: &VerifiedArtifact) -> Result<Prepared, String> {
+    fn prepare<K: Kind>(&self, artifact: &VerifiedArtifact) -> Result<K::Prepared, String> {
         let component = artifact::load(self.sandbox.engine(), artifact)
             .map_err(|why| format!("failed to load the compiled code: {why:#}"))?;
-        self.sandbox.prepare(&component).map_err(|why| format!("does not fit the interface: {why:#}"))
+        K::prepare(&self.sandbox, &component).map_err(|why| format!("does not fit the interface: {why:#}"))
     }
 
-    /// Compiles, links, asks `register`, and keeps all of it.
-    fn compile(
+    /// Compiles, links, asks what it offers, and keeps all of it.
+    fn compile<K: Kind>(
         &self,
         file: &ComponentFile,
         inspection: &Inspection,
         limits: &Limits,
-    ) -> Result<(Vec<Definition>, Prepared), Failure> {
+    ) -> Result<(K::Offer, K::Prepared), Failure> {
         let artifact = self.compiler.compile(self.sandbox.engine(), &file.bytes).map_err(|why| match why {
             CompileError::Component(why) => Failure::Final(why),
             CompileError::Machine(why) => Failure::Passing(why),
         })?;
-        let prepared = self.prepare(&artifact).map_err(Failure::Final)?;
-        let run = pollster::block_on(self.sandbox.register(&prepared, limits.memory))
+        let prepared = self.prepare::<K>(&artifact).map_err(Failure::Final)?;
+        let run = pollster::block_on(K::ask(&self.sandbox, &prepared, limits.memory))
             .map_err(|busy| Failure::Passing(busy.to_string()))?;
         let raw = run.answer.map_err(|kill| {
-            let why = format!("register was ended ({}): {kill}", kill.reason);
+            let why = format!("{} was ended ({}): {kill}", K::QUESTION, kill.reason);
             // The operator may give it more memory, and a busy machine more time.
             match kill.reason {
                 KillReason::OutOfMemory | KillReason::Deadline | KillReason::HostPanic => Failure::Passing(why),
                 _ => Failure::Final(why),
             }
         })?;
-        let definitions = Definition::accept_all(raw).map_err(Failure::Final)?;
-        if let Err(why) = self.cache.keep(&file.digest, inspection, &definitions, &artifact) {
+        let offer = K::accept(raw).map_err(Failure::Final)?;
+        if let Err(why) = self.cache.keep(&file.digest, inspection, &offer, &artifact) {
             tracing::warn!("failed to keep the compiled form of {}: {why}", file.name);
         }
-        Ok((definitions, prepared))
+        Ok((offer, prepared))
     }
 }
 
 impl Origin {
-    /// A bundled component has no path: its name says more.
-    fn describe_as(&self, name: &str) -> String {
+    /// A component without a file has no path: its name says more.
+    pub(crate) fn describe_as(&self, name: &str) -> String {
         match self {
             Self::Bundled => format!("bundled {name}"),
+            Self::Registered => format!("registered {name}"),
             Self::File(_) => self.describe(),
         }
     }
 }
 
 /// The same bytes once more.
-fn again(component: &Component, bundled: &[(&str, &[u8])]) -> Result<ComponentFile, String> {
-    let file = match &component.origin {
-        Origin::File(path) => ComponentFile::open(path).map_err(|refusal| refusal.reason)?,
-        Origin::Bundled => {
-            let found = bundled.iter().find(|(name, _)| *name == component.name);
-            let (name, bytes) = found.ok_or_else(|| format!("{} is not bundled", component.name))?;
-            ComponentFile::bundled(name, bytes)
-        }
+fn again<K: Kind>(component: &Component<K>) -> Result<ComponentFile, String> {
+    let file = match (&component.held, &component.origin) {
+        (Some(bytes), origin) => ComponentFile::held(&component.name, origin.clone(), bytes.clone()),
+        (None, Origin::File(path)) => ComponentFile::open(path).map_err(|refusal| refusal.reason)?,
+        (None, _) => return Err(format!("the bytes of {} are gone", component.name)),
     };
     if file.digest != component.digest {
         return Err(format!("the file of {} has changed since it was loaded", component.name));

@@ -3,8 +3,12 @@
 use jsonschema::ValidationError;
 use serde_json::Value;
 
-use super::{CallError, ErrorKind, coerce::coerce};
-use crate::{registry::Entry, sandbox::limits::MIB, text::one_line};
+use super::{
+    CallError, ErrorKind,
+    coerce::coerce,
+    fault::{kind, tell},
+};
+use crate::{registry::Entry, sandbox::limits::MIB};
 
 /// Bytes of arguments. A whole file to write fits; more is no argument but a transfer.
 const ARGUMENT_BYTES: usize = 4 * MIB;
@@ -18,9 +22,8 @@ const SMALL: usize = 64 << 10;
 /// Faults that are told at once: enough to mend a call, not enough to flood the model.
 const FAULTS: usize = 5;
 
-/// Parses, coerces and validates. Empty text counts as no arguments.
-pub(crate) fn prepare(entry: &Entry, text: &str) -> Result<String, CallError> {
-    let name = &entry.definition.name;
+/// Parses, coerces and validates. Empty text counts as no arguments. Without an entry there is no schema to hold them against.
+pub(super) fn prepare(entry: Option<&Entry>, text: &str) -> Result<String, CallError> {
     let invalid = |why: String| CallError::new(ErrorKind::InvalidArguments, &why);
     if text.len() > ARGUMENT_BYTES {
         return Err(invalid(format!("the arguments have {} bytes; the limit is {ARGUMENT_BYTES}", text.len())));
@@ -34,6 +37,8 @@ pub(crate) fn prepare(entry: &Entry, text: &str) -> Result<String, CallError> {
     if !value.is_object() {
         return Err(invalid(format!("the arguments must be a JSON object, not {}", kind(&value))));
     }
+    let Some(entry) = entry else { return Ok(value.to_string()) };
+    let name = &entry.definition.name;
     let value = coerce(value, &entry.definition.parameters);
     let validator = entry.validator().map_err(|why| CallError::new(ErrorKind::Failed, &why))?;
     if validator.is_valid(&value) {
@@ -45,10 +50,6 @@ pub(crate) fn prepare(entry: &Entry, text: &str) -> Result<String, CallError> {
     } else {
         validator.iter_errors(&value).take(FAULTS).collect()
     };
-    let tell = |fault: &ValidationError<'_>| match fault.instance_path().as_str().trim_start_matches('/') {
-        "" => one_line(&fault.to_string(), 300),
-        place => format!("argument {}: {}", place.replace('/', "."), one_line(&fault.to_string(), 300)),
-    };
     let faults: Vec<String> = found.iter().map(tell).collect();
     Err(invalid(format!("{name}: {}", faults.join("; "))))
 }
@@ -56,15 +57,4 @@ pub(crate) fn prepare(entry: &Entry, text: &str) -> Result<String, CallError> {
 /// An upper bound for the number of values, without parsing.
 fn values(text: &str) -> usize {
     text.bytes().filter(|byte| matches!(byte, b',' | b'[' | b'{')).count() + 1
-}
-
-fn kind(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "a boolean",
-        Value::Number(_) => "a number",
-        Value::String(_) => "a string",
-        Value::Array(_) => "an array",
-        Value::Object(_) => "an object",
-    }
 }

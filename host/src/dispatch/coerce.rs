@@ -1,7 +1,9 @@
 //! Models send `"5"` for 5 and `"[1]"` for [1]. A value whose type the schema does not allow is turned into one that it does,
 //! where that loses nothing; everything else is left for validation to report.
 
-use serde_json::{Map, Number, Value};
+use serde_json::{Map, Value};
+
+use super::numeral;
 
 /// How many references are followed for one value. Schemas that refer to themselves were refused when they were registered, so
 /// this and all recursion here ends.
@@ -11,24 +13,29 @@ const REFERENCES: usize = 8;
 const BRANCHES: usize = 16;
 
 /// The value in a form the schema allows, if there is one.
-pub(super) fn coerce(value: Value, schema: &Value) -> Value {
+pub(crate) fn coerce(value: Value, schema: &Value) -> Value {
     to_schema(value, schema, schema)
 }
 
 fn to_schema(value: Value, schema: &Value, root: &Value) -> Value {
     let schema = resolve(schema, root);
+    if says_null(&value) && allows_null(schema, root) {
+        return Value::Null;
+    }
+    let all = schema.get("allOf").and_then(Value::as_array).into_iter().flatten();
+    let value = all.fold(value, |value, part| to_schema(value, part, root));
     let branches = ["anyOf", "oneOf"].iter().find_map(|key| schema.get(*key)?.as_array());
     if let Some(branches) = branches {
         return to_branch(value, branches, root);
     }
     let types = types(schema);
+    if let Some(changed) = retype(&value, &types) {
+        return inside(changed, schema, root);
+    }
     if types.is_empty() || types.iter().any(|kind| is_of(&value, kind)) {
         return inside(value, schema, root);
     }
-    match retype(&value, &types) {
-        Some(changed) => inside(changed, schema, root),
-        None => value,
-    }
+    value
 }
 
 /// The first branch that already fits, else the first that the value can be turned into.
@@ -46,20 +53,27 @@ fn to_branch(value: Value, branches: &[Value], root: &Value) -> Value {
 fn inside(value: Value, schema: &Value, root: &Value) -> Value {
     match value {
         Value::Object(mut members) => {
-            if let Some(properties) = schema.get("properties").and_then(Value::as_object) {
+            let properties = schema.get("properties").and_then(Value::as_object);
+            if let Some(properties) = properties {
                 members.retain(|name, member| !(member.is_null() && means_absent(name, properties, schema, root)));
-                for (name, member) in &mut members {
-                    if let Some(schema) = properties.get(name) {
-                        *member = to_schema(member.take(), schema, root);
-                    }
+            }
+            for (name, member) in &mut members {
+                let named = properties.and_then(|properties| properties.get(name));
+                if let Some(schema) = named.or_else(|| schema.get("additionalProperties")) {
+                    *member = to_schema(member.take(), schema, root);
                 }
             }
             Value::Object(members)
         }
-        Value::Array(items) => match schema.get("items") {
-            Some(schema) => items.into_iter().map(|item| to_schema(item, schema, root)).collect(),
-            None => Value::Array(items),
-        },
+        Value::Array(items) => {
+            let first = schema.get("prefixItems").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+            let others = schema.get("items");
+            let follow = |(at, item): (usize, Value)| match first.get(at).or(others) {
+                Some(schema) => to_schema(item, schema, root),
+                None => item,
+            };
+            items.into_iter().enumerate().map(follow).collect()
+        }
         scalar => scalar,
     }
 }
@@ -68,50 +82,59 @@ fn inside(value: Value, schema: &Value, root: &Value) -> Value {
 fn means_absent(name: &str, properties: &Map<String, Value>, schema: &Value, root: &Value) -> bool {
     let required = schema.get("required").and_then(Value::as_array);
     let is_required = required.is_some_and(|names| names.iter().any(|required| required == name));
-    let types = properties.get(name).map(|property| types(resolve(property, root))).unwrap_or_default();
-    !is_required && !types.is_empty() && !types.contains(&"null")
+    let property = properties.get(name).map(|property| resolve(property, root));
+    let is_typed = property.is_some_and(|property| !types(property).is_empty());
+    !is_required && is_typed && !property.is_some_and(|property| allows_null(property, root))
 }
 
+/// Whether a value is the word null in a string.
+fn says_null(value: &Value) -> bool {
+    value.as_str().is_some_and(|text| text.trim().eq_ignore_ascii_case("null"))
+}
+
+/// Whether null is allowed, by a type, by `nullable`, or by a branch.
+fn allows_null(schema: &Value, root: &Value) -> bool {
+    let branches = ["anyOf", "oneOf"].iter().filter_map(|key| schema.get(*key)?.as_array()).flatten();
+    schema.get("nullable") == Some(&Value::Bool(true))
+        || types(schema).contains(&"null")
+        || branches.into_iter().any(|branch| types(resolve(branch, root)).contains(&"null"))
+}
+
+/// The value as the first of the types that it can be turned into. A string is also turned where a string is allowed beside the
+/// type: a model that quotes a number means the number. It is only wrapped into a list where nothing else is allowed.
 fn retype(value: &Value, types: &[&str]) -> Option<Value> {
-    let text = match value {
-        Value::String(text) => Some(text.trim()),
-        _ => None,
+    let Value::String(text) = value else {
+        return if types.iter().any(|kind| is_of(value, kind)) { None } else { retype_other(value, types) };
     };
-    types.iter().find_map(|kind| match (*kind, text) {
-        ("null", Some(text)) => text.eq_ignore_ascii_case("null").then_some(Value::Null),
-        ("boolean", Some(text)) if text.eq_ignore_ascii_case("true") => Some(true.into()),
-        ("boolean", Some(text)) if text.eq_ignore_ascii_case("false") => Some(false.into()),
-        ("integer", Some(text)) => integer(text),
-        ("integer", None) => value.as_number().and_then(|number| integer(number.as_str())),
-        ("number", Some(text)) => text.parse::<Number>().ok().map(Value::Number),
-        ("object", Some(text)) => serde_json::from_str(text).ok().filter(Value::is_object),
-        ("array", Some(text)) => {
-            serde_json::from_str(text).ok().filter(Value::is_array).or_else(|| Some(vec![value.clone()].into()))
+    let text = text.trim();
+    types.iter().find_map(|kind| match *kind {
+        "boolean" if text.eq_ignore_ascii_case("true") => Some(true.into()),
+        "boolean" if text.eq_ignore_ascii_case("false") => Some(false.into()),
+        "integer" => numeral::integer(text).map(Value::Number),
+        "number" => numeral::number(text).map(Value::Number),
+        "object" => serde_json::from_str(text).ok().filter(Value::is_object),
+        "array" => {
+            let wrapped = || (!types.contains(&"string")).then(|| vec![value.clone()].into());
+            serde_json::from_str(text).ok().filter(Value::is_array).or_else(wrapped)
         }
-        ("array", None) if !value.is_null() => Some(vec![value.clone()].into()),
         _ => None,
     })
 }
 
-/// `"12"`, `"12.0"` and `12.0` are 12. Digits are kept as they are, so no size loses precision.
-fn integer(text: &str) -> Option<Value> {
-    let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));
-    let digits = whole.strip_prefix('-').unwrap_or(whole);
-    let plain = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
-    let integral = !fraction.is_empty() && fraction.bytes().all(|b| b == b'0');
-    (plain && integral).then(|| whole.parse::<Number>().ok().map(Value::Number)).flatten()
+fn retype_other(value: &Value, types: &[&str]) -> Option<Value> {
+    types.iter().find_map(|kind| match *kind {
+        "integer" => value.as_number().and_then(|number| numeral::integer(number.as_str())).map(Value::Number),
+        "array" if !value.is_null() => Some(vec![value.clone()].into()),
+        _ => None,
+    })
 }
 
 fn types(schema: &Value) -> Vec<&str> {
-    let mut types = match schema.get("type") {
+    match schema.get("type") {
         Some(Value::String(kind)) => vec![kind.as_str()],
         Some(Value::Array(kinds)) => kinds.iter().filter_map(Value::as_str).collect(),
         _ => Vec::new(),
-    };
-    if !types.is_empty() && schema.get("nullable") == Some(&Value::Bool(true)) {
-        types.push("null");
     }
-    types
 }
 
 fn is_of(value: &Value, kind: &str) -> bool {
@@ -166,13 +189,40 @@ mod tests {
         assert_eq!(one(json!({"type": "object"}), json!("{\"b\":1}")), json!({"b": 1}));
         assert_eq!(one(json!({"type": ["integer", "null"]}), json!("null")), json!(null));
         assert_eq!(one(json!({"type": "string"}), json!("5")), json!("5"));
-        assert_eq!(one(json!({"type": ["string", "integer"]}), json!("5")), json!("5"));
+        assert_eq!(one(json!({"type": ["string", "integer"]}), json!("5")), json!(5));
+        assert_eq!(one(json!({"type": ["string", "integer"]}), json!("five")), json!("five"));
+        assert_eq!(one(json!({"type": ["string", "array"]}), json!("x")), json!("x"));
+        assert_eq!(one(json!({"type": ["string", "array"]}), json!("[1]")), json!([1]));
+        assert_eq!(one(json!({"type": "array"}), json!("['a','b']")), json!(["['a','b']"]));
+        assert_eq!(one(json!({"type": "array"}), json!({"b": 1})), json!([{"b": 1}]));
+        assert_eq!(one(json!({"type": "array"}), json!(7)), json!([7]));
+        assert_eq!(one(json!({"type": "integer"}), json!("1_000")), json!(1000));
+        assert_eq!(one(json!({"type": "integer"}), json!("1e3")), json!(1000));
+        assert_eq!(one(json!({"type": "integer"}), json!("inf")), json!("inf"));
+        assert_eq!(one(json!({"type": "object"}), json!("[1]")), json!("[1]"));
     }
 
     #[test]
     fn null_for_an_optional_argument_means_that_it_is_absent() {
         let schema = json!({"properties": {"a": {"type": "string"}, "b": {"type": ["string", "null"]}, "c": {"type": "string"}}, "required": ["c"]});
         assert_eq!(coerce(json!({"a": null, "b": null, "c": null}), &schema), json!({"b": null, "c": null}));
+    }
+
+    #[test]
+    fn the_word_null_is_null_wherever_null_is_allowed() {
+        for schema in [
+            json!({"type": "null"}),
+            json!({"type": ["string", "null"]}),
+            json!({"type": "string", "nullable": true}),
+            json!({"nullable": true}),
+            json!({"anyOf": [{"type": "string"}, {"type": "null"}]}),
+            json!({"oneOf": [{"type": "null"}, {"type": "integer"}]}),
+            json!({"type": ["array", "null"]}),
+        ] {
+            assert_eq!(one(schema.clone(), json!(" NULL ")), json!(null), "{schema}");
+        }
+        assert_eq!(one(json!({"type": "string"}), json!("null")), json!("null"));
+        assert_eq!(one(json!({}), json!("null")), json!("null"));
     }
 
     #[test]
@@ -188,13 +238,77 @@ mod tests {
         let either = json!({"anyOf": [{"type": "integer"}, {"type": "null"}]});
         assert_eq!(one(either.clone(), json!("7")), json!(7));
         assert_eq!(one(either, json!("null")), json!(null));
+        let both = json!({"allOf": [{"type": "array"}, {"items": {"type": "boolean"}}]});
+        assert_eq!(one(both, json!("[\"true\"]")), json!([true]));
+        let map = json!({"type": "object", "additionalProperties": {"type": "integer"}});
+        assert_eq!(one(map, json!({"x": "1"})), json!({"x": 1}));
+        let pair = json!({"type": "array", "prefixItems": [{"type": "integer"}], "items": {"type": "boolean"}});
+        assert_eq!(one(pair, json!(["1", "true"])), json!([1, true]));
+        let deep = json!({"type": "object", "properties": {"l": {"type": "array", "items": {"type": "object", "properties": {"n": {"type": "number"}}}}}});
+        assert_eq!(one(deep, json!({"l": "[{\"n\": \"2.5\"}]"})).to_string(), r#"{"l":[{"n":2.5}]}"#);
         let schema = json!({"$defs": {"n": {"type": "integer"}}, "properties": {"a": {"$ref": "#/$defs/n"}}});
         assert_eq!(coerce(json!({"a": "7"}), &schema), json!({"a": 7}));
         let looping = json!({"properties": {"a": {"$ref": "#/properties/a"}}});
         assert_eq!(coerce(json!({"a": "7"}), &looping), json!({"a": "7"}));
     }
 
+    /// Schemas of every shape that coercion looks at.
+    fn schema() -> impl Strategy<Value = Value> {
+        let kinds = ["string", "integer", "number", "boolean", "array", "object", "null"];
+        let leaf = prop_oneof![
+            prop::sample::select(&kinds[..]).prop_map(|kind| json!({"type": kind})),
+            prop::sample::subsequence(kinds.to_vec(), 1..4).prop_map(|kinds| json!({"type": kinds})),
+            Just(json!({})),
+            Just(json!({"type": "string", "nullable": true})),
+        ];
+        leaf.prop_recursive(3, 20, 4, |inner| {
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 1..4).prop_map(|all| json!({"anyOf": all})),
+                prop::collection::vec(inner.clone(), 1..3).prop_map(|all| json!({"allOf": all})),
+                inner.clone().prop_map(|items| json!({"type": "array", "items": items})),
+                (inner.clone(), inner).prop_map(|(a, b)| {
+                    json!({"type": "object", "properties": {"a": a}, "additionalProperties": b, "required": ["a"]})
+                }),
+            ]
+        })
+    }
+
+    /// Values as models write them, with JSON in strings.
+    fn value() -> impl Strategy<Value = Value> {
+        let text = ["", "5", " -7.0 ", "1e3", "true", "NULL", "[1,\"2\"]", "{\"a\":\"3\"}", "word", "nan", "1e400"];
+        let leaf = prop_oneof![
+            prop::sample::select(&text[..]).prop_map(|text| json!(text)),
+            any::<i64>().prop_map(|n| json!(n)),
+            any::<bool>().prop_map(|b| json!(b)),
+            Just(Value::Null),
+        ];
+        leaf.prop_recursive(3, 12, 3, |inner| {
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 0..3).prop_map(Value::from),
+                (inner.clone(), inner).prop_map(|(a, b)| json!({"a": a, "b": b})),
+            ]
+        })
+    }
+
     proptest! {
+        #[test]
+        fn coercing_twice_changes_nothing_more(schema in schema(), value in value()) {
+            let once = one(schema.clone(), value);
+            prop_assert_eq!(one(schema, once.clone()), once);
+        }
+
+        #[test]
+        fn coercion_never_breaks_a_value_without_strings(schema in schema(), number in any::<i64>(), flag in any::<bool>()) {
+            for value in [json!(number), json!(flag), json!({"a": number}), json!([flag])] {
+                let wrapped = json!({"type": "object", "properties": {"a": schema}});
+                let validator = jsonschema::validator_for(&wrapped).unwrap();
+                let before = json!({"a": value});
+                if validator.is_valid(&before) {
+                    prop_assert!(validator.is_valid(&coerce(before.clone(), &wrapped)), "{} {}", before, schema);
+                }
+            }
+        }
+
         #[test]
         fn a_value_that_fits_is_never_changed(text in "\\PC{0,20}", number in any::<i64>(), flag in any::<bool>()) {
             for (kind, value) in [("string", json!(text)), ("integer", json!(number)), ("boolean", json!(flag))] {

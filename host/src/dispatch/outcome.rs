@@ -18,6 +18,8 @@ const COMPLAINTS: usize = 3;
 pub struct Outcome {
     /// The reply, or why there is none.
     pub result: Result<Reply, CallError>,
+    /// A word to a model that goes round in circles.
+    pub warning: Option<String>,
     /// What the tool logged.
     pub log: Vec<LogLine>,
     /// What it used. Zero where it never ran.
@@ -25,18 +27,39 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// The JSON text for the caller: always well formed.
+    /// The JSON text for the caller: always well formed. A warning stands in the member `_warning`.
     pub fn json(&self) -> String {
-        match &self.result {
+        let json = match &self.result {
             Ok(reply) => reply.json(),
             Err(error) => error.json(),
+        };
+        match &self.warning {
+            None => json,
+            Some(warning) => annotated(&json, warning),
         }
+    }
+}
+
+/// An object gets one more member, anything else becomes an object's. On text: a result is never parsed into values.
+fn annotated(json: &str, warning: &str) -> String {
+    let warning = serde_json::Value::from(warning);
+    match json.strip_prefix('{').map(str::trim_start) {
+        Some("}") => format!("{{\"_warning\":{warning}}}"),
+        Some(rest) => format!("{{\"_warning\":{warning},{rest}"),
+        None => format!("{{\"_warning\":{warning},\"result\":{json}}}"),
+    }
+}
+
+/// What came about without a guest.
+impl From<Result<Reply, CallError>> for Outcome {
+    fn from(result: Result<Reply, CallError>) -> Self {
+        Self { result, warning: None, log: Vec::new(), usage: Usage::default() }
     }
 }
 
 impl From<CallError> for Outcome {
     fn from(error: CallError) -> Self {
-        Self { result: Err(error), log: Vec::new(), usage: Usage::default() }
+        Err(error).into()
     }
 }
 
@@ -65,6 +88,8 @@ pub enum ErrorKind {
     Failed,
     /// Too many calls at once.
     Busy,
+    /// The same thing was tried too often in this task.
+    Stopped,
     /// The host ended the call.
     Killed(KillReason),
 }
@@ -79,6 +104,7 @@ impl ErrorKind {
             Self::Denied => "denied",
             Self::Failed => "failed",
             Self::Busy => "busy",
+            Self::Stopped => "stopped",
             Self::Killed(reason) => reason.name(),
         }
     }
@@ -127,5 +153,22 @@ impl From<Failure> for CallError {
 impl From<Busy> for CallError {
     fn from(busy: Busy) -> Self {
         Self::new(ErrorKind::Busy, &busy.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_warning_leaves_the_json_well_formed_and_the_rest_as_it_was() {
+        for (json, expected) in [
+            ("{}", r#"{"_warning":"w\"w"}"#),
+            (r#"{"a":1.0}"#, r#"{"_warning":"w\"w","a":1.0}"#),
+            ("[1]", r#"{"_warning":"w\"w","result":[1]}"#),
+            (r#""text""#, r#"{"_warning":"w\"w","result":"text"}"#),
+        ] {
+            assert_eq!(annotated(json, "w\"w"), expected);
+        }
     }
 }

@@ -4,11 +4,8 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::{CallError, ErrorKind};
-use crate::{
-    sandbox::KillReason,
-    wit::latest::{Body, Content},
-};
+use super::{CallError, ErrorKind, bound::text_of};
+use crate::wit::latest::{Body, Content};
 
 /// How deep a result may nest: as deep as common parsers read. Attack 25.
 const DEPTH: usize = 128;
@@ -23,15 +20,30 @@ pub struct Reply {
 impl Reply {
     /// Checks what a tool returned and makes its JSON. One JSON piece is the result itself and one text is a JSON string;
     /// everything else is `{"content": […]}` with typed pieces.
-    pub(crate) fn accept(tool: &str, content: Vec<Content>, most: usize) -> Result<Self, CallError> {
+    pub(crate) fn accept(tool: &str, content: Vec<Content>) -> Result<Self, CallError> {
         let json = render(&content).map_err(|why| {
             CallError::new(ErrorKind::Failed, &format!("{tool} returned JSON that can't be read: {why}"))
         })?;
-        if json.len() > most {
-            let text = format!("{tool} returned {} bytes; its limit is {most}: ask for less", json.len());
-            return Err(CallError::new(ErrorKind::Killed(KillReason::ResultTooLarge), &text));
-        }
         Ok(Self { content, json })
+    }
+
+    /// A reply without content.
+    pub(super) fn nothing() -> Self {
+        Self { content: Vec::new(), json: r#"{"content":[]}"#.into() }
+    }
+
+    /// The reply of one JSON text.
+    pub(crate) fn json_of(tool: &str, json: String) -> Result<Self, CallError> {
+        Self::accept(tool, vec![Content::Json(json)])
+    }
+
+    /// Characters that a model reads: pictures and sounds do not count.
+    pub fn chars(&self) -> usize {
+        let texts: Vec<&str> = self.content.iter().filter_map(text_of).collect();
+        if texts.len() == self.content.len() {
+            return self.json.chars().count();
+        }
+        texts.iter().map(|text| text.chars().count()).sum()
     }
 
     /// The pieces as the tool gave them.
@@ -151,7 +163,7 @@ mod tests {
     use crate::wit::latest::Media;
 
     fn json(content: Vec<Content>) -> String {
-        Reply::accept("t", content, 1000).unwrap().json()
+        Reply::accept("t", content).unwrap().json()
     }
 
     #[test]
@@ -182,14 +194,8 @@ mod tests {
     fn broken_or_endlessly_nested_json_is_the_tools_failure() {
         for text in ["{", "1 2", "", "\"a\u{1}\"", "[1,]", &"[".repeat(100_000), &("[".repeat(129) + &"]".repeat(129))]
         {
-            let error = Reply::accept("t", vec![Content::Json(text.into())], 1 << 20).unwrap_err();
+            let error = Reply::accept("t", vec![Content::Json(text.into())]).unwrap_err();
             assert_eq!(error.kind, ErrorKind::Failed);
         }
-    }
-
-    #[test]
-    fn a_result_past_the_tools_own_limit_is_refused() {
-        let error = Reply::accept("t", vec![Content::Text("x".repeat(2000))], 1000).unwrap_err();
-        assert_eq!(error.kind.name(), "result-too-large");
     }
 }

@@ -7,11 +7,13 @@ use std::{
 
 use arc_swap::ArcSwap;
 
-use super::{BUNDLED, Host, Inner, LoadListener};
+use super::{Added, BUNDLED, Host, Inner, LoadListener};
 use crate::{
+    audit::{Audit, AuditError},
     component::{Cache, CacheError, CompileLimits, Compiler, Loader, ScanError, worker},
-    grant::GrantsError,
-    registry::Availability,
+    dispatch::{Approver, Bounds, Guardrails, Hook, Interceptor, Pipeline, Policy, Spill},
+    grant::ConfigError,
+    registry::{Availability, Redescriptions, ToolsetError},
     sandbox::Sandbox,
 };
 
@@ -30,9 +32,18 @@ pub enum HostError {
     /// A tools folder can't be read.
     #[error(transparent)]
     Scan(#[from] ScanError),
-    /// The grants can't be used.
+    /// The configuration can't be used.
     #[error(transparent)]
-    Grants(#[from] GrantsError),
+    Config(#[from] ConfigError),
+    /// A toolset that was added at run time can't be used beside the configuration's.
+    #[error(transparent)]
+    Toolset(#[from] ToolsetError),
+    /// The audit can't be written.
+    #[error(transparent)]
+    Audit(#[from] AuditError),
+    /// The folder that tools work in is not there.
+    #[error("failed to find the workspace: {0}; name a folder with --workspace DIR")]
+    Workspace(std::io::Error),
     /// This process was started to compile a component, but nobody told it to.
     #[error("this program was started as a compile worker: call component::worker::run_if_asked first thing in main")]
     WorkerNotRun,
@@ -48,9 +59,14 @@ pub struct HostBuilder {
     home: Option<PathBuf>,
     config: Option<PathBuf>,
     folders: Vec<PathBuf>,
+    hook_folders: Vec<PathBuf>,
+    workspace: Option<PathBuf>,
     without_bundled: bool,
     compiler: Option<Compiler>,
     listener: Option<LoadListener>,
+    hooks: Vec<Arc<dyn Hook>>,
+    approver: Option<Arc<dyn Approver>>,
+    interceptors: Vec<Arc<dyn Interceptor>>,
 }
 
 impl HostBuilder {
@@ -69,6 +85,36 @@ impl HostBuilder {
     /// A folder with components; may be given several times. Default: `tools` in the home, made where it is missing.
     pub fn tools(mut self, folder: impl Into<PathBuf>) -> Self {
         self.folders.push(folder.into());
+        self
+    }
+
+    /// A folder with hooks; may be given several times. Default: `hooks` in the home, made where it is missing.
+    pub fn hooks(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.hook_folders.push(folder.into());
+        self
+    }
+
+    /// The folder that relative paths in arguments start from. Default: the current one.
+    pub fn workspace(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.workspace = Some(folder.into());
+        self
+    }
+
+    /// A hook in this program's own code. Hooks are asked in the order given, before those of the hooks folder.
+    pub fn hook(mut self, hook: Arc<dyn Hook>) -> Self {
+        self.hooks.push(hook);
+        self
+    }
+
+    /// Who is asked where a person must decide. Default: nobody, which means no.
+    pub fn approver(mut self, approver: Arc<dyn Approver>) -> Self {
+        self.approver = Some(approver);
+        self
+    }
+
+    /// Takes over named tools. Asked in the order given, before the tool's own component.
+    pub fn interceptor(mut self, interceptor: Arc<dyn Interceptor>) -> Self {
+        self.interceptors.push(interceptor);
         self
     }
 
@@ -92,7 +138,7 @@ impl HostBuilder {
 
     /// Makes the host and loads all components. Takes a while where some must be compiled.
     pub fn build(self) -> Result<Host, HostError> {
-        let home = self.home.or_else(default_home).ok_or(HostError::NoHome)?;
+        let home = self.home.map_or_else(default_home, Ok)?;
         let compiler = match self.compiler {
             Some(compiler) => compiler,
             // A worker that came this far would start a worker of its own, and so on.
@@ -105,24 +151,40 @@ impl HostBuilder {
         };
         let sandbox = Arc::new(Sandbox::new().map_err(HostError::Sandbox)?);
         let cache = Cache::open(&home.join("cache"), sandbox.engine())?;
-        let folders = match self.folders.as_slice() {
-            [] => vec![default_folder(&home)?],
-            _ => self.folders,
-        };
-        let loader = Loader::new(Arc::clone(&sandbox), cache, compiler);
-        let host = Host(Arc::new(Inner {
+        let folders = given_or_default(self.folders, &home, "tools")?;
+        let hook_folders = given_or_default(self.hook_folders, &home, "hooks")?;
+        let workspace = self.workspace.unwrap_or_else(|| ".".into());
+        let workspace = std::path::absolute(workspace).map_err(HostError::Workspace)?;
+        let loader = Arc::new(Loader::new(Arc::clone(&sandbox), cache, compiler));
+        let pipeline = Pipeline {
             sandbox,
-            loader: Arc::new(loader),
+            loader,
+            policy: ArcSwap::from_pointee(Policy {
+                watchers: Vec::new(),
+                guardrails: Arc::new(Guardrails::new(Default::default())),
+                bounds: Bounds::default(),
+            }),
+            approver: self.approver,
+            interceptors: self.interceptors,
+            spill: Spill::new(home.join("results")),
+            audit: Audit::open(&home)?,
+        };
+        let host = Host(Arc::new(Inner {
             config,
             config_is_named,
+            workspace,
             folders,
+            hook_folders,
             bundled: if self.without_bundled { &[] } else { BUNDLED },
             listener: self.listener,
+            hooks: self.hooks,
+            pipeline,
             catalogue: ArcSwap::default(),
-            stale: ArcSwap::default(),
+            settings: ArcSwap::default(),
             availability: Availability::default(),
+            redescriptions: Redescriptions::default(),
             calls: AtomicU64::new(0),
-            reloading: Mutex::new(()),
+            added: Mutex::new(Added::default()),
             home,
         }));
         host.reload()?;
@@ -130,15 +192,19 @@ impl HostBuilder {
     }
 }
 
-/// `tools` in the home. Made where it is missing, so that the first file can be dropped while the host runs.
-fn default_folder(home: &Path) -> Result<PathBuf, HostError> {
-    let folder = home.join("tools");
+/// The folders given, or one in the home. That one is made where it is missing, so that the first file can be dropped while the
+/// host runs.
+fn given_or_default(given: Vec<PathBuf>, home: &Path, name: &str) -> Result<Vec<PathBuf>, HostError> {
+    if !given.is_empty() {
+        return Ok(given);
+    }
+    let folder = home.join(name);
     crate::component::make_folder(&folder)?;
-    Ok(folder)
+    Ok(vec![folder])
 }
 
-/// `$HERMES_HOME`, else `~/.hermes`.
-fn default_home() -> Option<PathBuf> {
+/// Where a host keeps its files unless it is told: `$HERMES_HOME`, else `~/.hermes`.
+pub fn default_home() -> Result<PathBuf, HostError> {
     let set = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    set("HERMES_HOME").or_else(|| set("HOME").map(|home| home.join(".hermes")))
+    set("HERMES_HOME").or_else(|| set("HOME").map(|home| home.join(".hermes"))).ok_or(HostError::NoHome)
 }

@@ -1,19 +1,22 @@
-//! From the folders to a catalogue, at the start and whenever something changed.
+//! From the folders to a catalogue and a policy, at the start and whenever something changed.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
     path::PathBuf,
     sync::{
-        Arc, PoisonError,
+        Arc, MutexGuard, PoisonError,
         atomic::{AtomicUsize, Ordering},
     },
     thread,
 };
 
-use super::{Host, HostError};
+use bytes::Bytes;
+
+use super::{Added, Host, HostError, Settings};
 use crate::{
-    component::{Component, ComponentFile, Origin, Refusal, scan},
-    grant::Grants,
+    component::{Component, ComponentFile, Digest, Hooks, Kind, Origin, Refusal, Tools, scan},
+    dispatch::{Bounds, Guardrails, HookSource, OnFailure, Policy, Watcher},
+    grant::Config,
     registry::Catalogue,
     sandbox::Limits,
 };
@@ -30,35 +33,98 @@ pub enum LoadEvent {
 /// Hears of loading.
 pub type LoadListener = Arc<dyn Fn(LoadEvent) + Send + Sync>;
 
-/// Where a component is to be had. Its bytes are held only while it is loaded.
+/// Where a component is to be had. The bytes of a file are held only while it is loaded.
 enum Source {
-    Bundled(&'static str, &'static [u8]),
+    Held(ComponentFile),
     File(PathBuf),
 }
 
 impl Source {
     fn place(&self) -> String {
         match self {
-            Self::Bundled(name, _) => format!("bundled {name}"),
+            Self::Held(file) => file.origin.describe_as(&file.name),
             Self::File(path) => path.display().to_string(),
         }
+    }
+
+    fn files(folders: &[PathBuf]) -> Result<Vec<Self>, HostError> {
+        let mut sources = Vec::new();
+        for folder in folders {
+            sources.extend(scan(folder)?.into_iter().map(Self::File));
+        }
+        Ok(sources)
     }
 }
 
 impl Host {
-    /// Looks at the folders and the grants again. Running calls end on the code they started with. On an error everything
+    /// Looks at the folders and the configuration again. Running calls end on the code they started with. On an error everything
     /// stays as it was.
     pub fn reload(&self) -> Result<(), HostError> {
-        let _one_at_a_time = self.0.reloading.lock().unwrap_or_else(PoisonError::into_inner);
-        let grants = Grants::read(&self.0.config, self.0.config_is_named)?;
-        let mut sources: Vec<Source> =
-            self.0.bundled.iter().map(|(name, bytes)| Source::Bundled(name, bytes)).collect();
-        for folder in &self.0.folders {
-            sources.extend(scan(folder)?.into_iter().map(Source::File));
+        self.reload_with(&self.added())
+    }
+
+    pub(super) fn added(&self) -> MutexGuard<'_, Added> {
+        self.0.added.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Makes everything anew. Whoever calls holds the lock on what was added, so this happens once at a time.
+    pub(super) fn reload_with(&self, added: &Added) -> Result<(), HostError> {
+        let config = Config::read(&self.0.config, self.0.config_is_named)?;
+        let mut toolsets = config.toolsets()?;
+        for (name, toolset) in &added.toolsets {
+            toolsets.add(name, toolset.clone())?;
         }
+        let (components, refusals) = self.load_tools(&config, added)?;
+        let (watchers, hooks, refused_hooks) = self.load_hooks(&config)?;
+        let may_override = |component: &Component, tool: &str| {
+            config.of(&component.name, &component.digest).is_some_and(|grant| grant.overrides(tool))
+        };
+        let stale = components.iter().filter(|found| config.is_pinned_elsewhere(&found.name, &found.digest));
+        let settings = Settings {
+            stale: stale.map(|found| found.name.clone()).collect(),
+            toolsets,
+            tool_search: config.tool_search,
+            context_window: config.context_window,
+            hooks,
+            refused_hooks,
+        };
+        let (before, policy) = (self.catalogue(), self.0.pipeline.policy.load_full());
+        let catalogue = Catalogue::new(components, refusals, may_override);
+        let changed = !catalogue.is_same(&before) || !settings.is_same(&self.0.settings.load());
+        let guardrails = match policy.guardrails.thresholds() == &config.guardrails {
+            true => Arc::clone(&policy.guardrails),
+            false => Arc::new(Guardrails::new(config.guardrails.clone())),
+        };
+        let bounds = config.context_window.map_or_else(Bounds::default, Bounds::for_window);
+        // The hooks before the tools: no new tool is ever called without them.
+        self.0.pipeline.policy.store(Arc::new(Policy { watchers, guardrails, bounds }));
+        if changed {
+            let is_loaded = |digest: &Digest| catalogue.components().iter().any(|one| one.digest == *digest);
+            self.0.availability.keep_only(is_loaded);
+            self.0.redescriptions.keep_only(is_loaded);
+            self.0.settings.store(Arc::new(settings));
+            self.0.catalogue.store(Arc::new(catalogue.after(&before)));
+        }
+        Ok(())
+    }
+
+    fn load_tools(
+        &self,
+        config: &Config,
+        added: &Added,
+    ) -> Result<(Vec<Arc<Component>>, Vec<Refusal>), HostError> {
+        let bundled = self.0.bundled.iter();
+        let bundled = bundled.map(|(name, bytes)| ComponentFile::held(name, Origin::Bundled, Bytes::from_static(bytes)));
+        let mut sources: Vec<Source> = bundled.map(Source::Held).collect();
+        sources.extend(Source::files(&self.0.folders)?);
+        sources.extend(added.components.iter().cloned().map(Source::Held));
+        let limits = |file: &ComponentFile| {
+            config.of(&file.name, &file.digest).map_or(Limits::HANDLE, |grant| grant.limits())
+        };
         let (mut components, mut refusals) = (Vec::<Arc<Component>>::new(), Vec::new());
-        for loaded in self.load_all(&sources, &grants) {
-            match loaded {
+        let loaded = self.catalogue();
+        for found in self.load_all::<Tools>(&sources, loaded.components(), &limits) {
+            match found {
                 Ok(component) => match components.iter().find(|known| known.digest == component.digest) {
                     None => components.push(component),
                     // A folder that holds a bundled component's bytes holds the same component: nothing to add.
@@ -71,15 +137,65 @@ impl Host {
                 Err(refusal) => refusals.push(refusal),
             }
         }
-        let stale = components.iter().filter(|found| grants.is_pinned_elsewhere(&found.name, &found.digest));
-        self.0.stale.store(Arc::new(stale.map(|found| found.name.clone()).collect()));
-        self.0.catalogue.store(Arc::new(Catalogue::new(components, refusals)));
-        Ok(())
+        Ok((components, refusals))
+    }
+
+    /// The hooks of this program and of the folders. A file that can't be loaded is a hook that fails at every call.
+    #[allow(clippy::type_complexity, reason = "the three halves of one answer")]
+    fn load_hooks(
+        &self,
+        config: &Config,
+    ) -> Result<(Vec<Watcher>, Vec<Arc<Component<Hooks>>>, Vec<Refusal>), HostError> {
+        let own = self.0.hooks.iter().map(|hook| Watcher {
+            name: hook.name().to_owned(),
+            on_failure: OnFailure::Block,
+            source: HookSource::Program(Arc::clone(hook)),
+        });
+        let (mut watchers, mut hooks, mut refusals) = (own.collect::<Vec<_>>(), Vec::new(), Vec::new());
+        let sources = Source::files(&self.0.hook_folders)?;
+        let limits = |file: &ComponentFile| config.hook(&file.name).limits();
+        let loaded = self.0.settings.load_full();
+        let found = self.load_all::<Hooks>(&sources, &loaded.hooks, &limits);
+        for (source, result) in sources.iter().zip(found) {
+            let name = match source {
+                Source::File(path) => path.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
+                Source::Held(file) => file.name.clone(),
+            };
+            let grant = config.hook(&name);
+            let result = result.and_then(|hook| match grant.digest {
+                Some(digest) if digest != hook.digest => {
+                    Err(Refusal::new(&source.place(), "has other bytes than those that the configuration names"))
+                }
+                _ => Ok(hook),
+            });
+            let source = match result {
+                Ok(hook) => {
+                    hooks.push(Arc::clone(&hook));
+                    HookSource::Component(hook)
+                }
+                Err(refusal) => {
+                    let why = format!("it could not be loaded: {}", refusal.reason);
+                    refusals.push(refusal);
+                    HookSource::Broken(why)
+                }
+            };
+            watchers.push(Watcher { name, on_failure: grant.on_failure, source });
+        }
+        Ok((watchers, hooks, refusals))
+    }
+
+    /// Loads one component, to see whether it can be.
+    pub(super) fn try_load(&self, file: &ComponentFile) -> Result<(), Refusal> {
+        self.load_new::<Tools>(file, Limits::HANDLE).map(drop)
     }
 
     /// Loads on all cores: compiling is what takes time. Answers in the sources' order.
-    fn load_all(&self, sources: &[Source], grants: &Grants) -> Vec<Result<Arc<Component>, Refusal>> {
-        let loaded = self.catalogue();
+    fn load_all<K: Kind>(
+        &self,
+        sources: &[Source],
+        loaded: &[Arc<Component<K>>],
+        limits: &(dyn Fn(&ComponentFile) -> Limits + Sync),
+    ) -> Vec<Result<Arc<Component<K>>, Refusal>> {
         let next = AtomicUsize::new(0);
         let work = || {
             let mut done = Vec::new();
@@ -87,14 +203,14 @@ impl Host {
                 let at = next.fetch_add(1, Ordering::Relaxed);
                 let Some(source) = sources.get(at) else { return done };
                 // One file that makes the host stumble must not keep the others out.
-                let result = catch_unwind(AssertUnwindSafe(|| self.load(source, grants, &loaded)));
+                let result = catch_unwind(AssertUnwindSafe(|| self.load(source, loaded, limits)));
                 let stumbled =
                     |_| Err(Refusal::new(&source.place(), "the host panicked while loading it: please report this"));
                 done.push((at, result.unwrap_or_else(stumbled)));
             }
         };
         let threads = thread::available_parallelism().map_or(1, usize::from).min(sources.len()).max(1);
-        let mut results: Vec<(usize, Result<Arc<Component>, Refusal>)> = thread::scope(|scope| {
+        let mut results: Vec<(usize, Result<Arc<Component<K>>, Refusal>)> = thread::scope(|scope| {
             let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
             let mut results = work();
             for other in others {
@@ -107,22 +223,36 @@ impl Host {
         results.into_iter().map(|(_, result)| result).collect()
     }
 
-    fn load(&self, source: &Source, grants: &Grants, loaded: &Catalogue) -> Result<Arc<Component>, Refusal> {
+    fn load<K: Kind>(
+        &self,
+        source: &Source,
+        loaded: &[Arc<Component<K>>],
+        limits: &dyn Fn(&ComponentFile) -> Limits,
+    ) -> Result<Arc<Component<K>>, Refusal> {
+        let opened;
         let file = match source {
-            Source::Bundled(name, bytes) => ComponentFile::bundled(name, bytes),
-            Source::File(path) => ComponentFile::open(path)?,
+            Source::Held(file) => file,
+            Source::File(path) => {
+                opened = ComponentFile::open(path)?;
+                &opened
+            }
         };
-        let limits = grants.of(&file.name, &file.digest).map_or(Limits::HANDLE, |grant| grant.limits());
+        let limits = limits(file);
         // What is loaded already keeps its compiled form.
-        if let Some(same) = loaded.components().iter().find(|known| known.is(&file, &limits)) {
-            return Ok(Arc::clone(same));
+        match loaded.iter().find(|known| known.is(file, &limits)) {
+            Some(same) => Ok(Arc::clone(same)),
+            None => self.load_new(file, limits),
         }
-        if !self.0.loader.is_new(&file) {
-            return self.0.loader.load(&file, limits).map(Arc::new);
+    }
+
+    fn load_new<K: Kind>(&self, file: &ComponentFile, limits: Limits) -> Result<Arc<Component<K>>, Refusal> {
+        let loader = &self.0.pipeline.loader;
+        if !loader.is_new::<K>(file) {
+            return loader.load(file, limits).map(Arc::new);
         }
         self.tell(LoadEvent::Compiling(file.name.clone()));
-        let component = self.0.loader.load(&file, limits).map(Arc::new);
-        self.tell(LoadEvent::Compiled(file.name));
+        let component = loader.load(file, limits).map(Arc::new);
+        self.tell(LoadEvent::Compiled(file.name.clone()));
         component
     }
 

@@ -7,8 +7,8 @@ use std::{
 
 use jsonschema::Validator;
 
-use super::{Definition, schema};
-use crate::component::{Component, Refusal, valid_name};
+use super::{Definition, near::near, schema};
+use crate::component::{Component, Refusal};
 
 /// One tool and the component behind it.
 #[derive(Debug)]
@@ -23,6 +23,14 @@ pub struct Entry {
 impl Entry {
     fn new(definition: Definition, component: Arc<Component>) -> Self {
         Self { definition, component, validator: OnceLock::new() }
+    }
+
+    /// Whether what it returns may come from outside this machine: by its own word, or because it could.
+    pub(crate) fn reaches_outside(&self) -> bool {
+        let network = ["hermes:tool/http", "wasi:http", "wasi:sockets"];
+        let imports = &self.component.inspection.imports;
+        let could = || imports.iter().any(|import| network.iter().any(|name| import.name.starts_with(name)));
+        self.definition.hints.open_world || could()
     }
 
     /// What checks arguments, made for the first call.
@@ -41,25 +49,63 @@ pub struct Catalogue {
     tools: BTreeMap<String, Arc<Entry>>,
     components: Vec<Arc<Component>>,
     refusals: Vec<Refusal>,
+    generation: u64,
 }
 
 impl Catalogue {
-    /// Registers the tools of these components in this order: of two tools with one name the first stays.
-    pub(crate) fn new(components: Vec<Arc<Component>>, mut refusals: Vec<Refusal>) -> Self {
+    /// Registers the tools of these components in this order: of two tools with one name the first stays, unless the operator
+    /// lets the later component override it.
+    pub(crate) fn new(
+        components: Vec<Arc<Component>>,
+        mut refusals: Vec<Refusal>,
+        may_override: impl Fn(&Component, &str) -> bool,
+    ) -> Self {
         let mut tools: BTreeMap<String, Arc<Entry>> = BTreeMap::new();
         for component in &components {
-            for definition in &component.definitions {
-                if let Some(first) = tools.get(&definition.name) {
-                    let place = format!("{} in {}", definition.name, component.origin.describe());
-                    let reason = format!("the name is taken by {}", first.component.origin.describe());
-                    refusals.push(Refusal::new(&place, &reason));
+            for definition in &component.offer {
+                let name = &definition.name;
+                let entry = Arc::new(Entry::new(definition.clone(), Arc::clone(component)));
+                let Some(first) = tools.get(name) else {
+                    tools.insert(name.clone(), entry);
                     continue;
+                };
+                let overrides = |one: &Component| may_override(one, name);
+                let (loser, reason) = match (overrides(component), overrides(&first.component)) {
+                    (true, false) => (&first.component, "replaced, as the configuration says, by"),
+                    (true, true) => (component, "both are to override the name, and the first stays:"),
+                    (false, _) => (component, "the name is taken by"),
+                };
+                let stays = if Arc::ptr_eq(loser, component) { &first.component } else { component };
+                let place = format!("{name} in {}", loser.origin.describe_as(&loser.name));
+                refusals.push(Refusal::new(&place, &format!("{reason} {}", stays.origin.describe_as(&stays.name))));
+                if Arc::ptr_eq(stays, component) {
+                    tools.insert(name.clone(), entry);
                 }
-                let entry = Entry::new(definition.clone(), Arc::clone(component));
-                tools.insert(definition.name.clone(), Arc::new(entry));
             }
         }
-        Self { tools, components, refusals }
+        Self { tools, components, refusals, generation: 0 }
+    }
+
+    /// Counts the changes: two catalogues of one host with the same number are the same.
+    pub fn generation(&self) -> u64 {
+        self.generation
+    }
+
+    /// This catalogue as the successor of another.
+    pub(crate) fn after(mut self, before: &Self) -> Self {
+        self.generation = before.generation + 1;
+        self
+    }
+
+    /// Whether the same components, by their bytes, offer the same tools, and the same files are refused.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        let same_components = self.components.len() == other.components.len()
+            && self.components.iter().zip(&other.components).all(|(one, other)| Arc::ptr_eq(one, other));
+        let same_tools = self.tools.len() == other.tools.len()
+            && self.tools.iter().all(|(name, entry)| {
+                other.tools.get(name).is_some_and(|other| Arc::ptr_eq(&entry.component, &other.component))
+            });
+        same_components && same_tools && self.refusals == other.refusals
     }
 
     /// The tool of this name.
@@ -84,14 +130,6 @@ impl Catalogue {
 
     /// The tool names that come nearest to one that does not exist.
     pub fn near(&self, name: &str) -> Vec<&str> {
-        // No name is longer; comparing takes the product of the lengths.
-        if !valid_name(name) {
-            return Vec::new();
-        }
-        let mut scored: Vec<(f64, &str)> =
-            self.tools.keys().map(|known| (strsim::jaro_winkler(known, name), known.as_str())).collect();
-        scored.retain(|(score, _)| *score > 0.75);
-        scored.sort_by(|a, b| b.0.total_cmp(&a.0));
-        scored.into_iter().take(3).map(|(_, name)| name).collect()
+        near(name, self.tools.keys().map(String::as_str))
     }
 }

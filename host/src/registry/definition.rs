@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::schema;
+use super::{schema, tool_search::is_bridge, toolset::is_reserved};
 use crate::{
     component::valid_name,
     text::{cut, one_line, printable},
@@ -38,7 +38,7 @@ pub struct Definition {
     pub emoji: Option<String>,
     /// Variables the host's environment must have.
     pub required_env: Vec<String>,
-    /// The most bytes of result that make sense, by the tool's own word.
+    /// The most characters of a result that a model should be shown, by the tool's own word.
     pub max_result_size: Option<u64>,
     /// What it says of itself.
     pub hints: Hints,
@@ -84,6 +84,12 @@ impl Definition {
                 return Err(format!("registers a {what} named {shown:?}; a name is 1 to 64 of A-Z a-z 0-9 _ -"));
             }
         }
+        if is_bridge(&raw.name) {
+            return Err(format!("registers {}, which is one of the host's own tools", raw.name));
+        }
+        if let Some(why) = is_reserved(&raw.toolset) {
+            return Err(format!("registers {} under the toolset {}: {why}", raw.name, raw.toolset));
+        }
         let name = raw.name;
         let fault = |what: &str, why: String| format!("registers {name} with {what}: {why}");
         if raw.required_env.len() > ENV_NAMES {
@@ -98,7 +104,7 @@ impl Definition {
         let output = output.map_err(|why| fault("a bad output schema", why))?;
         Ok(Self {
             toolset: raw.toolset,
-            description: cut(printable(&raw.description).trim(), DESCRIPTION_BYTES),
+            description: description(&raw.description),
             parameters,
             output,
             emoji: raw.emoji.map(|emoji| one_line(&emoji, 32)).filter(|emoji| !emoji.is_empty()),
@@ -113,6 +119,29 @@ impl Definition {
             },
             name,
         })
+    }
+}
+
+/// A description as models may see it.
+pub(super) fn description(text: &str) -> String {
+    cut(printable(text).trim(), DESCRIPTION_BYTES)
+}
+
+#[cfg(test)]
+impl Definition {
+    /// A definition of this name with nothing in it.
+    pub(crate) fn named(name: &str) -> Self {
+        Self {
+            name: name.into(),
+            toolset: "test".into(),
+            description: String::new(),
+            parameters: Value::Null,
+            output: None,
+            emoji: None,
+            required_env: Vec::new(),
+            max_result_size: None,
+            hints: Hints::default(),
+        }
     }
 }
 
@@ -148,6 +177,15 @@ mod tests {
         let accepted = Definition::accept_all(vec![long]).unwrap();
         assert!(accepted[0].description.starts_with("Says[31m hello."));
         assert!(accepted[0].description.len() <= DESCRIPTION_BYTES);
+    }
+
+    #[test]
+    fn the_hosts_own_names_and_reserved_toolsets_are_refused() {
+        assert!(Definition::accept_all(vec![raw("tool_call")]).unwrap_err().contains("host's own"));
+        for toolset in ["mcp-github", "all", "safe", "hermes-cli"] {
+            let reserved = latest::Definition { toolset: toolset.into(), ..raw("a") };
+            assert!(Definition::accept_all(vec![reserved]).unwrap_err().contains(toolset), "{toolset}");
+        }
     }
 
     #[test]

@@ -4,12 +4,13 @@ use std::str::FromStr;
 
 use serde_json::{Value, json};
 
-use super::Definition;
+use super::{Definition, Provider, adapt};
 
 /// Whose form.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Format {
     /// `{"type":"function","function":{…}}`.
+    #[default]
     OpenAi,
     /// `{"name","description","input_schema"}`.
     Anthropic,
@@ -31,54 +32,32 @@ impl FromStr for Format {
 }
 
 impl Format {
-    /// The definition in this form.
-    pub fn render(self, definition: &Definition) -> Value {
-        let Definition { name, description, parameters, output, .. } = definition;
+    /// The definition in this form. Models' providers get schemas they accept; MCP clients get the schema as it is, since the
+    /// protocol asks for JSON Schema, and the rules for others' models are theirs to apply.
+    pub fn render(self, definition: &Definition, provider: Provider) -> Value {
+        let Definition { name, description, parameters, output, hints, .. } = definition;
         match self {
             Self::OpenAi => {
+                let parameters = adapt(parameters, provider);
                 let function = json!({"name": name, "description": description, "parameters": parameters});
                 json!({"type": "function", "function": function})
             }
-            Self::Anthropic => json!({"name": name, "description": description, "input_schema": parameters}),
+            Self::Anthropic => {
+                json!({"name": name, "description": description, "input_schema": adapt(parameters, provider)})
+            }
             Self::Mcp => {
                 let mut tool = json!({"name": name, "description": description, "inputSchema": parameters});
                 if let Some(output) = output {
                     tool["outputSchema"] = output.clone();
                 }
+                tool["annotations"] = json!({
+                    "readOnlyHint": hints.read_only,
+                    "destructiveHint": hints.destructive,
+                    "idempotentHint": hints.idempotent,
+                    "openWorldHint": hints.open_world,
+                });
                 tool
             }
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn each_form_has_its_own_keys() {
-        let definition = Definition {
-            name: "add".into(),
-            toolset: "calc".into(),
-            description: "Adds.".into(),
-            parameters: json!({"type": "object"}),
-            output: Some(json!({"type": "number"})),
-            emoji: None,
-            required_env: vec![],
-            max_result_size: None,
-            hints: super::super::Hints::default(),
-        };
-        assert_eq!(
-            Format::OpenAi.render(&definition),
-            json!({"type":"function","function":{"name":"add","description":"Adds.","parameters":{"type":"object"}}})
-        );
-        assert_eq!(
-            Format::Anthropic.render(&definition),
-            json!({"name":"add","description":"Adds.","input_schema":{"type":"object"}})
-        );
-        assert_eq!(
-            Format::Mcp.render(&definition),
-            json!({"name":"add","description":"Adds.","inputSchema":{"type":"object"},"outputSchema":{"type":"number"}})
-        );
     }
 }

@@ -22,6 +22,8 @@ pub struct Limits {
     pub wasi_calls: u32,
     /// Bytes of the answer.
     pub result: usize,
+    /// Characters of it that a model is shown, where the operator set them: the rest goes to a file.
+    pub shown: Option<usize>,
 }
 
 impl Limits {
@@ -36,6 +38,7 @@ impl Limits {
         host_calls: 10_000,
         wasi_calls: 100_000,
         result: 4 * MIB,
+        shown: None,
     };
 
     /// `check`. It runs while somebody waits for a list, so it is small. Attack 2.

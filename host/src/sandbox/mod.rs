@@ -26,7 +26,9 @@ use wasmtime::{Engine, Store, UpdateDeadline};
 
 pub use engine::Allocation;
 pub(crate) use engine::for_compiling;
-use entry::{Check, Entry, Handle, Register, too_large};
+use entry::{
+    Check, Describe, Entry, Handle, PostToolCall, PreToolCall, Register, Subscribe, TransformToolResult, too_large,
+};
 pub(crate) use guests::caught;
 use guests::{Guests, Lost};
 pub use kill::{Kill, KillReason};
@@ -36,15 +38,35 @@ pub use log::{Level, LogLine, Progress};
 use places::Places;
 pub use state::{CallState, ProgressListener};
 
-use crate::wit::latest::{Call, Content, Definition, Failure, ToolPre};
+use crate::capability::Used;
+use crate::wit::{
+    DESCRIBER, PACKAGE,
+    latest::{
+        Call, Content, Definition, DescribesPre, Failure, HookPre, Outcome, Redescription, Subscription, Surroundings,
+        ToolPre, Verdict,
+    },
+};
 
-/// A compiled component, linked to the host functions: everything that can be done before a call is done.
+/// A component of tools, linked to the host functions: everything that can be done before a call is done.
 #[derive(Clone)]
-pub struct Prepared(ToolPre<CallState>);
+pub struct PreparedTools {
+    tools: ToolPre<CallState>,
+    describer: Option<DescribesPre<CallState>>,
+}
 
-impl std::fmt::Debug for Prepared {
+/// A hook, linked.
+#[derive(Clone)]
+pub struct PreparedHook(HookPre<CallState>);
+
+impl std::fmt::Debug for PreparedTools {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Prepared")
+        f.write_str("PreparedTools")
+    }
+}
+
+impl std::fmt::Debug for PreparedHook {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("PreparedHook")
     }
 }
 
@@ -68,6 +90,8 @@ pub struct Usage {
     pub memory: usize,
     /// Calls to `hermes:tool` functions.
     pub host_calls: u32,
+    /// Which capabilities it made use of.
+    pub capabilities: Used,
     /// Wall clock, waiting for a place not included.
     pub duration: Duration,
 }
@@ -137,36 +161,105 @@ impl Sandbox {
         self.entered.load(Ordering::Relaxed)
     }
 
-    /// Links a component. Fails where its types are not those of the interface.
-    pub fn prepare(&self, component: &Component) -> wasmtime::Result<Prepared> {
-        Ok(Prepared(ToolPre::new(self.linker.instantiate_pre(component)?)?))
+    /// Links a component of tools. Fails where its types are not those of the interface.
+    pub fn prepare_tools(&self, component: &Component) -> wasmtime::Result<PreparedTools> {
+        let pre = self.linker.instantiate_pre(component)?;
+        let exported = |name: &str| name.split('@').next() == Some(&*format!("{PACKAGE}/{DESCRIBER}"));
+        let describes = component.component_type().exports(&self.engine).any(|(name, _)| exported(name));
+        let describer = describes.then(|| DescribesPre::new(pre.clone())).transpose()?;
+        Ok(PreparedTools { tools: ToolPre::new(pre)?, describer })
     }
 
-    /// Asks the component what it offers. Of its own limits only the memory counts: it may need it to start at all.
-    pub async fn register(&self, guest: &Prepared, memory: usize) -> Result<Run<Vec<Definition>>, Busy> {
-        self.run(&self.checks, guest, Limits { memory, ..Limits::REGISTER }, Register, Control::default()).await
+    /// Links a hook.
+    pub fn prepare_hook(&self, component: &Component) -> wasmtime::Result<PreparedHook> {
+        Ok(PreparedHook(HookPre::new(self.linker.instantiate_pre(component)?)?))
+    }
+
+    /// Asks a component what it offers. Of its own limits only the memory counts: it may need it to start at all.
+    pub async fn register(&self, guest: &PreparedTools, memory: usize) -> Result<Run<Vec<Definition>>, Busy> {
+        let limits = Limits { memory, ..Limits::REGISTER };
+        self.run(&self.checks, &guest.tools, limits, Register, Control::default()).await
     }
 
     /// Asks whether a tool can work here.
-    pub async fn check(&self, guest: &Prepared, memory: usize, name: String) -> Result<Run<Result<(), String>>, Busy> {
-        self.run(&self.checks, guest, Limits { memory, ..Limits::CHECK }, Check(name), Control::default()).await
+    pub async fn check(
+        &self,
+        guest: &PreparedTools,
+        memory: usize,
+        name: String,
+    ) -> Result<Run<Result<(), String>>, Busy> {
+        let limits = Limits { memory, ..Limits::CHECK };
+        self.run(&self.checks, &guest.tools, limits, Check(name), Control::default()).await
+    }
+
+    /// Asks a component to describe its tools for these surroundings. Nothing where it can't.
+    pub async fn describe(
+        &self,
+        guest: &PreparedTools,
+        memory: usize,
+        surroundings: Surroundings,
+    ) -> Option<Result<Run<Vec<Redescription>>, Busy>> {
+        let limits = Limits { memory, ..Limits::REGISTER };
+        let entry = Describe(surroundings);
+        Some(self.run(&self.checks, guest.describer.as_ref()?, limits, entry, Control::default()).await)
     }
 
     /// Executes one call.
     pub async fn handle(
         &self,
-        guest: &Prepared,
+        guest: &PreparedTools,
         limits: Limits,
         call: Call,
         control: Control,
     ) -> Result<Run<Result<Vec<Content>, Failure>>, Busy> {
-        self.run(&self.calls, guest, limits, Handle(call), control).await
+        self.run(&self.calls, &guest.tools, limits, Handle(call), control).await
+    }
+
+    /// Asks a hook what it wants to be asked about.
+    pub async fn subscribe(&self, guest: &PreparedHook, memory: usize) -> Result<Run<Subscription>, Busy> {
+        let limits = Limits { memory, ..Limits::REGISTER };
+        self.run(&self.checks, &guest.0, limits, Subscribe, Control::default()).await
+    }
+
+    /// Asks a hook whether a call may run.
+    pub async fn pre_tool_call(
+        &self,
+        guest: &PreparedHook,
+        limits: Limits,
+        call: Call,
+        control: Control,
+    ) -> Result<Run<Verdict>, Busy> {
+        self.run(&self.calls, &guest.0, limits, PreToolCall(call), control).await
+    }
+
+    /// Tells a hook how a call ended.
+    pub async fn post_tool_call(
+        &self,
+        guest: &PreparedHook,
+        limits: Limits,
+        call: Call,
+        outcome: Outcome,
+        control: Control,
+    ) -> Result<Run<()>, Busy> {
+        self.run(&self.calls, &guest.0, limits, PostToolCall(call, outcome), control).await
+    }
+
+    /// Asks a hook for another outcome.
+    pub async fn transform_tool_result(
+        &self,
+        guest: &PreparedHook,
+        limits: Limits,
+        call: Call,
+        outcome: Outcome,
+        control: Control,
+    ) -> Result<Run<Option<Outcome>>, Busy> {
+        self.run(&self.calls, &guest.0, limits, TransformToolResult(call, outcome), control).await
     }
 
     async fn run<E: Entry>(
         &self,
         places: &Places,
-        guest: &Prepared,
+        pre: &E::Pre,
         limits: Limits,
         entry: E,
         control: Control,
@@ -184,7 +277,7 @@ impl Sandbox {
         let log = state.log.clone();
         let start = Instant::now();
         let store = Store::new(&self.engine, state);
-        let pre = guest.0.clone();
+        let pre = pre.clone();
         let guest = async move {
             // In this order: when the call is dropped, its instance is gone before its place is free.
             let _place = place;
@@ -192,7 +285,7 @@ impl Sandbox {
             let answer = match configure(&mut store, &limits) {
                 Ok(()) => tokio::select! {
                     biased;
-                    answer = call(&pre, &mut store, entry) => answer,
+                    answer = entry.enter(&pre, &mut store) => answer.map_err(|why| Kill::from_error(&why)),
                     () = tokio::time::sleep(limits.wall) => Err(state::past_deadline(&limits)),
                     () = cancelled(control.cancel.as_ref()) => Err(given_up()),
                 },
@@ -206,6 +299,7 @@ impl Sandbox {
                 fuel: limits.fuel.saturating_sub(store.get_fuel().unwrap_or_default()),
                 memory: store.data().meter.peak(),
                 host_calls: store.data().host_calls(),
+                capabilities: store.data().used(),
                 duration: Duration::ZERO,
             };
             (answer, usage)
@@ -249,14 +343,6 @@ fn configure(store: &mut Store<CallState>, limits: &Limits) -> wasmtime::Result<
     });
     store.set_epoch_deadline(1);
     Ok(())
-}
-
-async fn call<E: Entry>(pre: &ToolPre<CallState>, store: &mut Store<CallState>, entry: E) -> Result<E::Answer, Kill> {
-    let entered = async {
-        let guest = pre.instantiate_async(&mut *store).await?;
-        entry.enter(&guest, store).await
-    };
-    entered.await.map_err(|why| Kill::from_error(&why))
 }
 
 fn given_up() -> Kill {

@@ -11,6 +11,7 @@ use super::{
     log::{CallLog, Progress},
     meter::Meter,
 };
+use crate::capability::{Capability, Used};
 
 /// Hears of a call's progress while it runs. Called on the guest's thread: it must not block.
 pub type ProgressListener = Arc<dyn Fn(Progress) + Send + Sync>;
@@ -23,6 +24,7 @@ pub struct CallState {
     deadline: Instant,
     host_calls: u32,
     wasi_calls: u32,
+    used: Used,
     wasi: Option<WasiCtx>,
     table: ResourceTable,
     progress: Option<ProgressListener>,
@@ -39,6 +41,7 @@ impl CallState {
             deadline: Instant::now() + limits.wall,
             host_calls: 0,
             wasi_calls: 0,
+            used: Used::default(),
             wasi: None,
             table,
             progress,
@@ -46,7 +49,8 @@ impl CallState {
     }
 
     /// Counts one call to a `hermes:tool` function; the one too many ends the call.
-    pub(crate) fn count_host_call(&mut self) -> Result<(), Kill> {
+    pub(crate) fn count_host_call(&mut self, capability: Capability) -> Result<(), Kill> {
+        self.used.add(capability);
         self.host_calls += 1;
         if self.host_calls > self.limits.host_calls {
             let detail = format!("the guest made more than {} calls to the host", self.limits.host_calls);
@@ -58,6 +62,7 @@ impl CallState {
     /// Counts one call to a WASI function. There is no way to fail from here, so [`overdue`](Self::overdue) finds it out at
     /// the next tick.
     pub(crate) fn count_wasi_call(&mut self) {
+        self.used.add(Capability::Wasi);
         self.wasi_calls = self.wasi_calls.saturating_add(1);
     }
 
@@ -77,6 +82,10 @@ impl CallState {
 
     pub(super) fn host_calls(&self) -> u32 {
         self.host_calls
+    }
+
+    pub(super) fn used(&self) -> Used {
+        self.used
     }
 
     /// Why the call must end now, asked at every tick.

@@ -15,6 +15,12 @@ pub const PACKAGE: &str = "hermes:tool";
 /// The interface that a tool component exports.
 pub const PROVIDER: &str = "provider";
 
+/// The interface that a hook component exports.
+pub const HOOKS: &str = "hooks";
+
+/// The optional interface of a component that describes its tools anew.
+pub const DESCRIBER: &str = "describer";
+
 /// The first and the last version of the package that this host accepts.
 pub const VERSIONS: (Version, Version) = (Version::new(0, 1, 0), Version::new(0, 1, 0));
 

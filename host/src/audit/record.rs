@@ -1,0 +1,175 @@
+//! What one call leaves behind, in bounded size.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize, Serializer};
+
+use super::lines::LINE_BYTES;
+
+/// Bytes of one text. Call ids, names and digests have under 100; some come from a model, which may send megabytes.
+const TEXT_BYTES: usize = 256;
+
+/// Capabilities in one line. A tool has a handful.
+const CAPABILITIES: usize = 32;
+
+/// Stands where a text was cut.
+const CUT: &str = "…";
+
+/// The texts of a record beside its capabilities.
+const TEXTS: usize = 8;
+
+/// JSON writes a control character as six bytes. The rest of a line is member names, numbers, the time and two hashes: under 1 kB.
+const _: () = assert!((TEXTS + CAPABILITIES) * TEXT_BYTES * 6 + 1024 <= LINE_BYTES);
+
+/// One call. Texts are cut when they are written.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Record {
+    /// When the call ended; written in UTC with microseconds.
+    #[serde(with = "microseconds")]
+    pub time: Timestamp,
+    /// The call's id.
+    #[serde(serialize_with = "short")]
+    pub call: String,
+    /// The task it belongs to.
+    #[serde(serialize_with = "short_option")]
+    pub task: Option<String>,
+    /// The session it belongs to.
+    #[serde(serialize_with = "short_option")]
+    pub session: Option<String>,
+    /// The tool.
+    #[serde(serialize_with = "short")]
+    pub tool: String,
+    /// The digest of the component, `blake3:…`; none where no component was found.
+    #[serde(serialize_with = "short_option")]
+    pub component: Option<String>,
+    /// The digest of the argument text, `blake3:…`. Never the text: it may hold secrets.
+    #[serde(serialize_with = "short")]
+    pub arguments: String,
+    /// The capabilities it was given.
+    #[serde(serialize_with = "short_list")]
+    pub capabilities: Vec<String>,
+    /// Who or what approved it, where that was asked.
+    #[serde(serialize_with = "short_option")]
+    pub approval: Option<String>,
+    /// Fuel used.
+    pub fuel: u64,
+    /// Bytes of memory used at most.
+    pub memory: u64,
+    /// How long it took, in microseconds.
+    pub duration_us: u64,
+    /// `ok`, or the kind of the error.
+    #[serde(serialize_with = "short")]
+    pub outcome: String,
+}
+
+struct Short<'a>(&'a str);
+
+impl Serialize for Short<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if self.0.len() <= TEXT_BYTES {
+            return serializer.serialize_str(self.0);
+        }
+        let end = self.0.floor_char_boundary(TEXT_BYTES - CUT.len());
+        serializer.collect_str(&format_args!("{}{CUT}", &self.0[..end]))
+    }
+}
+
+fn short<S: Serializer>(text: &str, serializer: S) -> Result<S::Ok, S::Error> {
+    Short(text).serialize(serializer)
+}
+
+fn short_option<S: Serializer>(text: &Option<String>, serializer: S) -> Result<S::Ok, S::Error> {
+    text.as_deref().map(Short).serialize(serializer)
+}
+
+fn short_list<S: Serializer>(texts: &[String], serializer: S) -> Result<S::Ok, S::Error> {
+    let shown = if texts.len() > CAPABILITIES { CAPABILITIES - 1 } else { texts.len() };
+    let rest = texts.len() - shown;
+    let more = (rest > 0).then(|| format!("{CUT} {rest} more"));
+    serializer.collect_seq(texts[..shown].iter().map(String::as_str).chain(more.as_deref()).map(Short))
+}
+
+mod microseconds {
+    use jiff::Timestamp;
+    use serde::{Deserialize, Deserializer, Serializer, de::Error as _};
+
+    pub(super) fn serialize<S: Serializer>(time: &Timestamp, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&format_args!("{time:.6}"))
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Timestamp, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+
+    pub(in crate::audit) fn record(call: &str) -> Record {
+        Record {
+            time: "2026-11-16T08:00:00.000001Z".parse().unwrap(),
+            call: call.into(),
+            task: Some("task-1".into()),
+            session: None,
+            tool: "read_file".into(),
+            component: Some(format!("blake3:{}", blake3::hash(b"component").to_hex())),
+            arguments: format!("blake3:{}", blake3::hash(call.as_bytes()).to_hex()),
+            capabilities: vec!["fs".into(), "log".into()],
+            approval: None,
+            fuel: 123_456,
+            memory: 1 << 20,
+            duration_us: 4_200,
+            outcome: "ok".into(),
+        }
+    }
+
+    /// A record whose texts are as long as anybody likes and need as many bytes as JSON can make of them.
+    pub(in crate::audit) fn huge() -> Record {
+        let text = "\u{1}".repeat(10_000);
+        let some = Some(text.clone());
+        Record {
+            call: text.clone(),
+            task: some.clone(),
+            session: some.clone(),
+            tool: text.clone(),
+            component: some.clone(),
+            arguments: text.clone(),
+            capabilities: vec![text.clone(); 1_000],
+            approval: some,
+            fuel: u64::MAX,
+            memory: u64::MAX,
+            duration_us: u64::MAX,
+            outcome: text,
+            ..record("")
+        }
+    }
+
+    #[test]
+    fn members_keep_their_order_and_a_record_is_read_back() {
+        let text = serde_json::to_string(&record("call-1")).unwrap();
+        assert!(text.starts_with(
+            r#"{"time":"2026-11-16T08:00:00.000001Z","call":"call-1","task":"task-1","session":null,"tool":"read_file","component":"blake3:"#
+        ));
+        let end = r#""capabilities":["fs","log"],"approval":null,"fuel":123456,"memory":1048576,"duration_us":4200,"outcome":"ok"}"#;
+        assert!(text.ends_with(end));
+        assert_eq!(serde_json::from_str::<Record>(&text).unwrap(), record("call-1"));
+    }
+
+    #[test]
+    fn times_have_six_digits_after_the_second() {
+        let time = "2026-11-16T08:00:00Z".parse().unwrap();
+        let text = serde_json::to_string(&Record { time, ..record("a") }).unwrap();
+        assert!(text.contains(r#""time":"2026-11-16T08:00:00.000000Z""#));
+    }
+
+    #[test]
+    fn long_texts_are_cut_at_a_character_and_marked() {
+        let long = Record { tool: "ä".repeat(1_000), capabilities: vec!["fs".into(); 40], ..record("a") };
+        let back: Record = serde_json::from_str(&serde_json::to_string(&long).unwrap()).unwrap();
+        assert!(back.tool.len() <= TEXT_BYTES && back.tool.ends_with("ä…"));
+        assert_eq!(back.capabilities.len(), CAPABILITIES);
+        assert_eq!(back.capabilities[31], "… 9 more");
+        let exact = Record { tool: "x".repeat(TEXT_BYTES), ..record("a") };
+        assert_eq!(serde_json::from_str::<Record>(&serde_json::to_string(&exact).unwrap()).unwrap(), exact);
+    }
+}

@@ -1,0 +1,97 @@
+//! What is wrong with an argument, told so that a model can mend it: which one, what was expected, what came.
+
+use jsonschema::{ValidationError, error::TypeKind, error::ValidationErrorKind as Kind};
+use serde_json::Value;
+
+use crate::text::one_line;
+
+/// Bytes of one fault's text.
+const FAULT_BYTES: usize = 300;
+
+/// Bytes that are shown of a value that does not fit.
+const VALUE_BYTES: usize = 80;
+
+/// One fault in words.
+pub(super) fn tell(fault: &ValidationError<'_>) -> String {
+    let place = fault.instance_path().as_str().trim_start_matches('/').replace('/', ".");
+    let within = |name: &str| if place.is_empty() { name.to_owned() } else { format!("{place}.{name}") };
+    let text = match fault.kind() {
+        Kind::Required { property } => {
+            return format!("argument {} is missing", within(property.as_str().unwrap_or_default()));
+        }
+        Kind::AdditionalProperties { unexpected } | Kind::UnevaluatedProperties { unexpected } => {
+            let names: Vec<String> = unexpected.iter().map(|name| within(&one_line(name, VALUE_BYTES))).collect();
+            return format!("there is no argument {}", names.join(", "));
+        }
+        Kind::Type { kind } => {
+            let expected = match kind {
+                TypeKind::Single(one) => one.to_string(),
+                TypeKind::Multiple(several) => {
+                    several.iter().map(|one| one.to_string()).collect::<Vec<_>>().join(" or ")
+                }
+            };
+            format!("expected {expected}, got {}", came(fault.instance()))
+        }
+        Kind::Enum { options } => {
+            let options: Vec<String> = options.as_array().into_iter().flatten().map(Value::to_string).collect();
+            format!("expected one of {}, got {}", options.join(", "), came(fault.instance()))
+        }
+        _ => fault.to_string(),
+    };
+    let text = one_line(&text, FAULT_BYTES);
+    if place.is_empty() { text } else { format!("argument {place}: {text}") }
+}
+
+/// A value with its type.
+fn came(value: &Value) -> String {
+    let text = one_line(&value.to_string(), VALUE_BYTES);
+    match value {
+        Value::Null => "null".into(),
+        Value::Bool(_) => format!("the boolean {text}"),
+        Value::Number(_) => format!("the number {text}"),
+        Value::String(_) => format!("the string {text}"),
+        Value::Array(_) => format!("the array {text}"),
+        Value::Object(_) => format!("the object {text}"),
+    }
+}
+
+/// The type of a value, for a sentence.
+pub(super) fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a string",
+        Value::Array(_) => "an array",
+        Value::Object(_) => "an object",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_fault_says_which_argument_what_was_expected_and_what_came() {
+        let schema = json!({"type": "object", "additionalProperties": false, "required": ["path"], "properties": {
+            "path": {"type": "string"},
+            "n": {"type": ["integer", "null"]},
+            "mode": {"enum": ["a", "b"]},
+            "deep": {"type": "object", "properties": {"x": {"type": "array", "items": {"maximum": 3}}}},
+        }});
+        let validator = jsonschema::validator_for(&schema).unwrap();
+        let told = |value: Value| validator.iter_errors(&value).map(|fault| tell(&fault)).collect::<Vec<_>>();
+        assert_eq!(told(json!({})), ["argument path is missing"]);
+        assert_eq!(told(json!({"path": 5})), ["argument path: expected string, got the number 5"]);
+        assert_eq!(told(json!({"path": "", "n": "x"})), ["argument n: expected integer or null, got the string \"x\""]);
+        assert_eq!(
+            told(json!({"path": "", "mode": "c"})),
+            ["argument mode: expected one of \"a\", \"b\", got the string \"c\""]
+        );
+        assert_eq!(told(json!({"path": "", "pth": 1})), ["there is no argument pth"]);
+        assert!(told(json!({"path": "", "deep": {"x": [1, 7]}}))[0].starts_with("argument deep.x.1: 7"));
+        assert!(told(json!({"path": ["x".repeat(1000)]}))[0].len() < 200);
+    }
+}

@@ -1,0 +1,278 @@
+//! The way of every call, in one place: look up, coerce, validate, guardrails, hooks, approval, invoke, hooks, bound, mark,
+//! guardrails, audit.
+
+use std::{sync::Arc, time::Instant};
+
+use arc_swap::ArcSwap;
+use jiff::Timestamp;
+
+use super::{
+    ApprovalRequest, Approver, Bounds, CallContext, CallError, Decision, Ended, ErrorKind, Guardrails, Interceptor,
+    Nobody, Outcome, Reply, arguments, bound,
+    hooks::{Hooks, Watcher},
+    marked::marked,
+    reports_failure,
+    spill::Spill,
+};
+use crate::{
+    audit::{Audit, Record},
+    component::{Digest, Loader},
+    registry::Entry,
+    sandbox::{Control, KillReason, Sandbox, caught},
+    text::one_line,
+    wit::latest,
+};
+
+/// Characters of a name or an identifier in the audit.
+const AUDIT_NAME: usize = 200;
+
+/// What decides about calls, besides the tools themselves. Swapped as a whole when the operator changes it.
+pub(crate) struct Policy {
+    pub(crate) watchers: Vec<Watcher>,
+    pub(crate) guardrails: Arc<Guardrails>,
+    pub(crate) bounds: Bounds,
+}
+
+/// Carries calls from a name and a text to an outcome.
+pub(crate) struct Pipeline {
+    pub(crate) sandbox: Arc<Sandbox>,
+    pub(crate) loader: Arc<Loader>,
+    pub(crate) policy: ArcSwap<Policy>,
+    pub(crate) approver: Option<Arc<dyn Approver>>,
+    pub(crate) interceptors: Vec<Arc<dyn Interceptor>>,
+    pub(crate) spill: Spill,
+    pub(crate) audit: Audit,
+}
+
+/// Who answers a call.
+pub(crate) enum Target {
+    /// A tool of the catalogue.
+    Tool(Arc<Entry>),
+    /// A tool that only an interceptor knows. Why there is none, should it not take the call.
+    Intercepted(CallError),
+    /// The host itself: it has the answer already.
+    Host(Result<String, CallError>),
+}
+
+/// A call on its way.
+pub(crate) struct Incoming<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) arguments: &'a str,
+    pub(crate) target: Target,
+    pub(crate) call_id: String,
+    pub(crate) context: CallContext,
+}
+
+impl Incoming<'_> {
+    /// The name as it may stand in texts: one that no tool has may be anything.
+    fn shown(&self) -> String {
+        one_line(self.name, AUDIT_NAME)
+    }
+}
+
+impl Pipeline {
+    /// Runs one call to its end. Whatever happens is an outcome and a line in the audit.
+    pub(crate) async fn run(&self, incoming: Incoming<'_>) -> Outcome {
+        let policy = self.policy.load_full();
+        let mut trail = Trail::new(&self.audit, &incoming);
+        let mut outcome = match self.stopped(&incoming, &policy) {
+            Some(error) => error.into(),
+            None => {
+                let outcome = match caught(self.steps(&incoming, &policy, &mut trail)).await {
+                    Ok(Ok(outcome)) => outcome,
+                    Ok(Err(error)) => error.into(),
+                    Err(panic) => CallError::new(ErrorKind::Killed(KillReason::HostPanic), &panic).into(),
+                };
+                Outcome { warning: warned(&incoming, &policy, &outcome.result), ..outcome }
+            }
+        };
+        if let Err(why) = trail.finish(&outcome) {
+            tracing::error!("{why}");
+            let text = format!("{} was called, but its result is withheld: {why}", incoming.name);
+            outcome.result = Err(CallError::new(ErrorKind::Failed, &text));
+        }
+        outcome
+    }
+
+    async fn steps(
+        &self,
+        incoming: &Incoming<'_>,
+        policy: &Policy,
+        trail: &mut Trail<'_>,
+    ) -> Result<Outcome, CallError> {
+        let Incoming { name, target, call_id, context, .. } = incoming;
+        let entry = match target {
+            Target::Tool(entry) => Some(entry),
+            Target::Intercepted(_) => None,
+            Target::Host(answer) => return Ok(answer.clone().and_then(|json| Reply::json_of(name, json)).into()),
+        };
+        let call = latest::Call {
+            name: (*name).to_owned(),
+            arguments: arguments::prepare(entry.map(Arc::as_ref), incoming.arguments)?,
+            context: latest::Context {
+                call_id: call_id.clone(),
+                task_id: context.task_id.clone(),
+                session_id: context.session_id.clone(),
+            },
+        };
+        trail.record.arguments = Digest::of(call.arguments.as_bytes()).to_string();
+        let hooks = Hooks {
+            watchers: &policy.watchers,
+            sandbox: &self.sandbox,
+            loader: &self.loader,
+            control: &context.control,
+        };
+        let reasons = hooks.pre(&call).await?;
+        self.approve(&call, &reasons, trail).await?;
+        let mut outcome = self.invoke(target, &call, &context.control).await?;
+        let result = hooks.after(&call, outcome.result).await;
+        outcome.result = result.map(|reply| self.presented(reply, entry, &call, &policy.bounds));
+        Ok(outcome)
+    }
+
+    /// Why a task that goes round in circles may not make this call.
+    fn stopped(&self, incoming: &Incoming<'_>, policy: &Policy) -> Option<CallError> {
+        let task = incoming.context.task_id.as_deref()?;
+        let why = policy.guardrails.before(task, &incoming.shown(), incoming.arguments).err()?;
+        Some(CallError::new(ErrorKind::Stopped, &why))
+    }
+
+    /// Asks a person where a hook wants it. Nobody to ask means no.
+    async fn approve(&self, call: &latest::Call, reasons: &[String], trail: &mut Trail<'_>) -> Result<(), CallError> {
+        if reasons.is_empty() {
+            return Ok(());
+        }
+        let request = ApprovalRequest { call, reasons };
+        let approver: &dyn Approver = self.approver.as_deref().unwrap_or(&Nobody);
+        trail.record.approval = Some("asked".into());
+        match approver.approve(request).await {
+            Decision::Approve => {
+                trail.record.approval = Some("approved".into());
+                Ok(())
+            }
+            Decision::Refuse(why) => {
+                trail.record.approval = Some("refused".into());
+                let text = format!("{} was not run ({}): {why}", call.name, reasons.join("; "));
+                Err(CallError::new(ErrorKind::Denied, &text))
+            }
+        }
+    }
+
+    /// The embedder's interceptors first, then the tool's own component in a fresh instance.
+    async fn invoke(&self, target: &Target, call: &latest::Call, control: &Control) -> Result<Outcome, CallError> {
+        let name = &call.name;
+        for interceptor in self.interceptors.iter().filter(|interceptor| interceptor.takes(name)) {
+            if let Some(answer) = interceptor.handle(call).await {
+                return Ok(answer.and_then(|content| Reply::accept(name, content)).into());
+            }
+        }
+        let entry = match target {
+            Target::Tool(entry) => entry,
+            Target::Intercepted(unknown) => return Err(unknown.clone()),
+            Target::Host(_) => return Err(CallError::new(ErrorKind::UnknownTool, "the host answers this one itself")),
+        };
+        let component = &entry.component;
+        let prepared = component.prepared(&self.loader).await;
+        let prepared = prepared.map_err(|why| CallError::new(ErrorKind::Unavailable, &format!("{name}: {why}")))?;
+        let run = self.sandbox.handle(prepared, component.limits, call.clone(), control.clone()).await?;
+        let result = match run.answer {
+            Ok(Ok(content)) => Reply::accept(name, content),
+            Ok(Err(failure)) => Err(failure.into()),
+            Err(kill) => Err(CallError::killed(name, &kill, &run.log)),
+        };
+        Ok(Outcome { result, warning: None, log: run.log, usage: run.usage })
+    }
+
+    /// A reply as the model gets it: bounded, and marked where it comes from outside.
+    fn presented(&self, reply: Reply, entry: Option<&Arc<Entry>>, call: &latest::Call, bounds: &Bounds) -> Reply {
+        let Some(entry) = entry else { return reply };
+        let most = bounds.of_tool(entry.component.limits.shown, entry.definition.max_result_size);
+        let reply = bound::bound(reply, most, &self.spill, &call.context.call_id);
+        if entry.reaches_outside() { marked(&call.name, reply) } else { reply }
+    }
+}
+
+/// Tells the guardrails how the call ended. What the host could not run is not the task's failure.
+fn warned(incoming: &Incoming<'_>, policy: &Policy, result: &Result<Reply, CallError>) -> Option<String> {
+    let task = incoming.context.task_id.as_deref()?;
+    let json;
+    let ended = match result {
+        Err(error) => match error.kind {
+            ErrorKind::Busy | ErrorKind::Killed(KillReason::Cancelled | KillReason::HostPanic) => return None,
+            _ => Ended::Failed,
+        },
+        Ok(reply) => {
+            json = reply.json();
+            let repeatable = match &incoming.target {
+                Target::Tool(entry) => entry.definition.hints.read_only || entry.definition.hints.idempotent,
+                Target::Intercepted(_) => false,
+                Target::Host(_) => true,
+            };
+            if reports_failure(&json) { Ended::Failed } else { Ended::Worked { result: &json, repeatable } }
+        }
+    };
+    policy.guardrails.after(task, &incoming.shown(), incoming.arguments, ended)
+}
+
+/// What the audit will say of a call. A call that is dropped on its way leaves its line too.
+struct Trail<'a> {
+    audit: &'a Audit,
+    record: Record,
+    started: Instant,
+    written: bool,
+}
+
+impl<'a> Trail<'a> {
+    fn new(audit: &'a Audit, incoming: &Incoming<'_>) -> Self {
+        let name = |text: &str| one_line(text, AUDIT_NAME);
+        let component = match &incoming.target {
+            Target::Tool(entry) => Some(entry.component.digest.to_string()),
+            _ => None,
+        };
+        let record = Record {
+            call: name(&incoming.call_id),
+            task: incoming.context.task_id.as_deref().map(name),
+            session: incoming.context.session_id.as_deref().map(name),
+            tool: incoming.shown(),
+            component,
+            arguments: Digest::of(incoming.arguments.as_bytes()).to_string(),
+            capabilities: Vec::new(),
+            approval: None,
+            fuel: 0,
+            memory: 0,
+            duration_us: 0,
+            outcome: "dropped".into(),
+            time: Timestamp::now(),
+        };
+        Self { audit, record, started: Instant::now(), written: false }
+    }
+
+    fn finish(mut self, outcome: &Outcome) -> Result<(), crate::audit::AuditError> {
+        let usage = &outcome.usage;
+        self.record.capabilities = usage.capabilities.names().map(str::to_owned).collect();
+        self.record.fuel = usage.fuel;
+        self.record.memory = usage.memory as u64;
+        self.record.outcome = match &outcome.result {
+            Ok(_) => "ok".into(),
+            Err(error) => error.kind.name().into(),
+        };
+        self.write()
+    }
+
+    fn write(&mut self) -> Result<(), crate::audit::AuditError> {
+        self.written = true;
+        self.record.time = Timestamp::now();
+        self.record.duration_us = u64::try_from(self.started.elapsed().as_micros()).unwrap_or(u64::MAX);
+        self.audit.append(&self.record)
+    }
+}
+
+impl Drop for Trail<'_> {
+    fn drop(&mut self) {
+        if !self.written
+            && let Err(why) = self.write()
+        {
+            tracing::error!("{why}");
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! Calls: one, or several at once.
+
+use std::{
+    collections::BTreeSet,
+    sync::{Arc, atomic::Ordering},
+    time::Duration,
+};
+
+use super::{Host, bridge::Bridge};
+use crate::{
+    dispatch::{
+        self, BATCH_CALLS, BATCH_WALL, BatchCall, BatchTooLarge, CallContext, CallError, ErrorKind, Incoming, Outcome,
+        Target, bound_turn, plan,
+    },
+    registry::{Catalogue, Registered},
+    sandbox::Control,
+};
+
+/// A call whose way is known.
+pub(super) struct Routed {
+    pub(super) name: String,
+    pub(super) arguments: String,
+    pub(super) target: Target,
+}
+
+impl Host {
+    /// Calls a tool. Never fails otherwise than by an [`Outcome`], and works on any executor. Dropping the future ends the
+    /// guest.
+    pub async fn call(&self, name: &str, arguments: &str, context: CallContext) -> Outcome {
+        let call_id = context.call_id.clone().unwrap_or_else(|| self.next_call_id());
+        let pipeline = &self.0.pipeline;
+        if let Some(bridge) = Bridge::named(name) {
+            let Routed { name, arguments, target } = self.through(bridge, arguments, &context).await;
+            return pipeline.run(Incoming { name: &name, arguments: &arguments, target, call_id, context }).await;
+        }
+        let target = self.target(&self.catalogue(), name, &context);
+        pipeline.run(Incoming { name, arguments, target, call_id, context }).await
+    }
+
+    /// [`call`](Self::call) for callers without an executor. Blocks the thread.
+    pub fn call_blocking(&self, name: &str, arguments: &str, context: CallContext) -> Outcome {
+        pollster::block_on(self.call(name, arguments, context))
+    }
+
+    /// Calls several tools. Those that may run at the same time do, the others wait for each other, and the outcomes come in the
+    /// order of the calls. All of it takes at most `deadline`; then, or when the context's token is cancelled, the guests
+    /// that run are ended and the calls that wait never start.
+    pub async fn call_batch(
+        &self,
+        calls: &[BatchCall],
+        context: CallContext,
+        deadline: Option<Duration>,
+    ) -> Result<Vec<Outcome>, BatchTooLarge> {
+        if calls.len() > BATCH_CALLS {
+            return Err(BatchTooLarge(calls.len()));
+        }
+        let catalogue = self.catalogue();
+        let safety = |call: &BatchCall| {
+            let entry = catalogue.get(&call.name).map(Arc::as_ref);
+            dispatch::safety(entry, &call.arguments, &self.0.workspace)
+        };
+        let segments = plan(&calls.iter().map(safety).collect::<Vec<_>>());
+        let ids: Vec<String> =
+            calls.iter().map(|call| call.call_id.clone().unwrap_or_else(|| self.next_call_id())).collect();
+        let cancel = context.control.cancel.as_ref().map(|token| token.child_token()).unwrap_or_default();
+        let one = |at: usize| {
+            let (call, call_id) = (&calls[at], Some(ids[at].clone()));
+            let control = Control { cancel: Some(cancel.clone()), ..context.control.clone() };
+            self.call(&call.name, &call.arguments, CallContext { call_id, control, ..context.clone() })
+        };
+        let pipeline = &self.0.pipeline;
+        let deadline = deadline.unwrap_or(BATCH_WALL);
+        let mut outcomes = dispatch::run_batch(&pipeline.sandbox, &segments, deadline, &cancel, one).await;
+        let most = pipeline.policy.load().bounds.turn;
+        bound_turn(ids.iter().map(String::as_str).zip(&mut outcomes), most, &pipeline.spill);
+        Ok(outcomes)
+    }
+
+    /// Forgets what the guardrails counted for a task: it ended, or a person stepped in.
+    pub fn forget_task(&self, task_id: &str) {
+        self.0.pipeline.policy.load().guardrails.forget(task_id);
+    }
+
+    /// Who answers a call of this name by this caller.
+    pub(super) fn target(&self, catalogue: &Catalogue, name: &str, context: &CallContext) -> Target {
+        match self.scope(catalogue, context) {
+            Ok(Some(scope)) if !scope.contains(name) => {
+                let reachable = |near: &&str| scope.contains(*near);
+                return Target::Host(Err(unknown(catalogue, name, reachable)));
+            }
+            Err(error) => return Target::Host(Err(error)),
+            Ok(_) => {}
+        }
+        match catalogue.get(name) {
+            Some(entry) => Target::Tool(Arc::clone(entry)),
+            None if self.0.pipeline.interceptors.iter().any(|interceptor| interceptor.takes(name)) => {
+                Target::Intercepted(unknown(catalogue, name, |_| true))
+            }
+            None => Target::Host(Err(unknown(catalogue, name, |_| true))),
+        }
+    }
+
+    /// The names that the caller may use, where it is not all of them.
+    pub(super) fn scope(
+        &self,
+        catalogue: &Catalogue,
+        context: &CallContext,
+    ) -> Result<Option<BTreeSet<String>>, CallError> {
+        let Some(selection) = &context.toolsets else { return Ok(None) };
+        let toolsets = &self.0.settings.load().toolsets;
+        let names = toolsets.select(selection, &registered(catalogue), &has_env);
+        names.map(Some).map_err(|why| CallError::new(ErrorKind::Denied, &why.to_string()))
+    }
+
+    fn next_call_id(&self) -> String {
+        format!("call-{}", self.0.calls.fetch_add(1, Ordering::Relaxed) + 1)
+    }
+}
+
+/// Which tools were registered under which toolset.
+pub(super) fn registered(catalogue: &Catalogue) -> Registered<'_> {
+    catalogue.tools().map(|entry| (entry.definition.toolset.as_str(), entry.definition.name.as_str())).collect()
+}
+
+/// Whether the host's environment has a variable.
+pub(super) fn has_env(name: &str) -> bool {
+    std::env::var_os(name).is_some()
+}
+
+fn unknown(catalogue: &Catalogue, name: &str, reachable: impl Fn(&&str) -> bool) -> CallError {
+    let shown = crate::text::one_line(name, 80);
+    let near: Vec<&str> = catalogue.near(name).into_iter().filter(reachable).collect();
+    let hint = match near.as_slice() {
+        [] if !catalogue.refusals().is_empty() => {
+            format!("{} files were refused, and the list of tools says why", catalogue.refusals().len())
+        }
+        [] => "see the list of tools".to_owned(),
+        near => format!("did you mean {}?", near.join(" or ")),
+    };
+    CallError::new(ErrorKind::UnknownTool, &format!("there is no tool {shown:?}; {hint}"))
+}

@@ -1,0 +1,180 @@
+//! The schemas that a model gets.
+
+use std::{collections::BTreeSet, sync::Arc};
+
+use futures_util::future::join_all;
+use serde_json::Value;
+
+use super::{
+    Host,
+    call::{has_env, registered},
+};
+use crate::{
+    component::Component,
+    dispatch::CHARS_PER_TOKEN,
+    registry::{
+        Definition, Entry, Format, Mentions, Provider, Redescribed, SearchMode, Selection, ToolSearch, ToolsetError,
+        Toolsets, accept_redescriptions, bridge_definitions,
+    },
+    sandbox::limits::CATALOGUE_WALL,
+    wit::latest::Surroundings,
+};
+
+/// What is wanted.
+#[derive(Clone, Debug, Default)]
+pub struct DefinitionsRequest {
+    /// The caller's toolsets.
+    pub toolsets: Selection,
+    /// Whose form.
+    pub format: Format,
+    /// Whose schema rules.
+    pub provider: Provider,
+    /// Whether tools are searched for, where it is not as the operator said.
+    pub search: Option<SearchMode>,
+    /// Tokens of the model's window, where it is not as the operator said.
+    pub context_window: Option<u64>,
+}
+
+/// What a model gets.
+#[derive(Clone, Debug, Default)]
+pub struct Definitions {
+    /// The definitions in the wanted form, by name.
+    pub tools: Vec<Value>,
+    /// Their names, in the same order.
+    pub names: Vec<String>,
+    /// Tools that are not listed but found by `tool_search`.
+    pub deferred: Vec<String>,
+    /// Tokens that all of it takes, estimated.
+    pub tokens: u64,
+}
+
+impl Host {
+    /// The definitions of all tools that the caller may use and that can work here. The same state gives the same text.
+    pub async fn definitions(&self, request: &DefinitionsRequest) -> Result<Definitions, ToolsetError> {
+        let settings = self.0.settings.load_full();
+        let definitions = self.offered(&request.toolsets).await?;
+        let search = ToolSearch { enabled: request.search.unwrap_or(settings.tool_search.enabled), ..settings.tool_search };
+        let window = request.context_window.or(settings.context_window);
+        let (mut listed, deferred) = split(definitions, &settings.toolsets, &search, window);
+        if !deferred.is_empty() {
+            listed.extend(bridge_definitions().iter().cloned());
+            listed.sort_by(|a, b| a.name.cmp(&b.name));
+        }
+        let tools: Vec<Value> =
+            listed.iter().map(|definition| request.format.render(definition, request.provider)).collect();
+        Ok(Definitions {
+            names: listed.into_iter().map(|definition| definition.name).collect(),
+            deferred: deferred.into_iter().map(|definition| definition.name).collect(),
+            tokens: tools.iter().map(tokens_of).sum(),
+            tools,
+        })
+    }
+
+    /// The tools of these toolsets that can work here, by name, described for each other's company.
+    pub(super) async fn offered(&self, toolsets: &Selection) -> Result<Vec<Definition>, ToolsetError> {
+        let catalogue = self.catalogue();
+        let known = self.toolsets();
+        let selected = known.select(toolsets, &registered(&catalogue), &has_env)?;
+        let entries: Vec<Arc<Entry>> = self
+            .list()
+            .await
+            .into_iter()
+            .filter(|tool| tool.status.is_offered() && selected.contains(&tool.entry.definition.name))
+            .map(|tool| tool.entry)
+            .collect();
+        let names: BTreeSet<&str> = entries.iter().map(|entry| entry.definition.name.as_str()).collect();
+        let changes = self.redescribed(&entries, &names).await;
+        let is_known = |name: &str| catalogue.get(name).is_some() || known.is_tool(name);
+        let is_offered = |name: &str| names.contains(name);
+        let mentions = Mentions { known: &is_known, offered: &is_offered };
+        let finished = |(entry, changes): (&Arc<Entry>, Redescribed)| {
+            let mut definition = entry.definition.clone();
+            if let Some(change) = changes.get(&definition.name) {
+                change.apply(&mut definition);
+            }
+            if let Some(description) = mentions.in_text(&definition.description) {
+                definition.description = description;
+            }
+            mentions.in_schema(&mut definition.parameters);
+            definition
+        };
+        Ok(entries.iter().zip(changes).map(finished).collect())
+    }
+
+    /// What the components say about their tools in this company: one question per component, all within the time of a list.
+    async fn redescribed(&self, entries: &[Arc<Entry>], names: &BTreeSet<&str>) -> Vec<Redescribed> {
+        let mut key = blake3::Hasher::new();
+        for name in names {
+            key.update(name.as_bytes()).update(b"\n");
+        }
+        let key = key.finalize();
+        let mut components: Vec<&Arc<Component>> = entries.iter().map(|entry| &entry.component).collect();
+        components.sort_by_key(|component| component.digest);
+        components.dedup_by_key(|component| component.digest);
+        let answers = join_all(components.iter().map(|component| self.redescribe(component, key, names))).await;
+        let of = |entry: &Arc<Entry>| {
+            let at = components.binary_search_by_key(&entry.component.digest, |component| component.digest);
+            at.ok().and_then(|at| answers.get(at).cloned()).unwrap_or_default()
+        };
+        entries.iter().map(of).collect()
+    }
+
+    async fn redescribe(&self, component: &Arc<Component>, key: blake3::Hash, names: &BTreeSet<&str>) -> Redescribed {
+        if !component.inspection.describes {
+            return Redescribed::default();
+        }
+        if let Some(known) = self.0.redescriptions.get(&component.digest, &key) {
+            return known;
+        }
+        let tools = names.iter().map(|name| (*name).to_owned()).collect();
+        let asked = self.ask_to_describe(component, Surroundings { tools });
+        let answer = self.sandbox().within(CATALOGUE_WALL, asked).await;
+        let changes = answer.unwrap_or_else(|| Err("has not answered in time".into())).unwrap_or_else(|why| {
+            tracing::warn!("{} stays as it was registered: its describe {why}", component.name);
+            Redescribed::default()
+        });
+        self.0.redescriptions.put(component.digest, key, Arc::clone(&changes));
+        changes
+    }
+
+    async fn ask_to_describe(
+        &self,
+        component: &Arc<Component>,
+        surroundings: Surroundings,
+    ) -> Result<Redescribed, String> {
+        let prepared = component.prepared(&self.0.pipeline.loader).await?;
+        let Some(run) = self.sandbox().describe(prepared, component.limits.memory, surroundings).await else {
+            return Ok(Redescribed::default());
+        };
+        let run = run.map_err(|busy| busy.to_string())?;
+        let answer = run.answer.map_err(|kill| format!("was ended ({}): {kill}", kill.reason))?;
+        accept_redescriptions(&component.offer, answer)
+    }
+}
+
+/// The tools that are listed, and those that are searched for.
+fn split(
+    definitions: Vec<Definition>,
+    toolsets: &Toolsets,
+    search: &ToolSearch,
+    window: Option<u64>,
+) -> (Vec<Definition>, Vec<Definition>) {
+    let (core, others): (Vec<_>, Vec<_>) =
+        definitions.into_iter().partition(|definition| toolsets.is_core(&definition.name));
+    let tokens = others.iter().map(tokens).sum();
+    if search.is_needed(tokens, window) {
+        return (core, others);
+    }
+    let mut all = [core, others].concat();
+    all.sort_by(|a, b| a.name.cmp(&b.name));
+    (all, Vec::new())
+}
+
+/// Tokens that a tool's definition takes, estimated.
+pub fn tokens(definition: &Definition) -> u64 {
+    tokens_of(&Format::OpenAi.render(definition, Provider::Standard))
+}
+
+fn tokens_of(rendered: &Value) -> u64 {
+    rendered.to_string().chars().count().div_ceil(CHARS_PER_TOKEN) as u64
+}

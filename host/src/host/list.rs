@@ -1,0 +1,155 @@
+//! All tools and toolsets, and whether each can work.
+
+use std::{
+    cell::Cell,
+    collections::BTreeMap,
+    sync::Arc,
+    time::Instant,
+};
+
+use futures_util::future::join_all;
+
+use super::{
+    Host,
+    call::{has_env, registered},
+};
+use crate::{
+    component::Digest,
+    dispatch::{CallError, ErrorKind},
+    registry::{Answer, Entry, Status, ToolsetError},
+    sandbox::limits::CATALOGUE_WALL,
+};
+
+/// One tool and whether it can work.
+#[derive(Clone, Debug)]
+pub struct ToolStatus {
+    /// The tool.
+    pub entry: Arc<Entry>,
+    /// Whether it can work.
+    pub status: Status,
+    /// Whether the operator's grant is for other bytes than these.
+    pub grant_is_stale: bool,
+}
+
+/// One toolset and what it comes to here.
+#[derive(Clone, Debug)]
+pub struct ToolsetStatus {
+    /// Its name.
+    pub name: String,
+    /// What it is for; empty for one that only exists because tools were registered under its name.
+    pub description: String,
+    /// The toolsets it includes.
+    pub includes: Vec<String>,
+    /// Every name that it resolves to.
+    pub tools: Vec<String>,
+    /// Those of them that are loaded and can work: a toolset is available if there is one.
+    pub available: Vec<String>,
+}
+
+impl Host {
+    /// All tools and whether each can work here. Asks those whose last answer is old: components at the same time, the tools of
+    /// one in turn, all of them within [`CATALOGUE_WALL`].
+    pub async fn list(&self) -> Vec<ToolStatus> {
+        let catalogue = self.catalogue();
+        let mut by_component: BTreeMap<Digest, Vec<&Arc<Entry>>> = BTreeMap::new();
+        for entry in catalogue.tools() {
+            by_component.entry(entry.component.digest).or_default().push(entry);
+        }
+        let asked = by_component.values().map(|entries| async {
+            let statuses = self.sandbox().within(CATALOGUE_WALL, self.check_all(entries)).await;
+            let none = || vec![Status::Unavailable("its check has not answered yet; ask again".into()); entries.len()];
+            entries.iter().copied().zip(statuses.unwrap_or_else(none)).collect::<Vec<_>>()
+        });
+        let settings = self.0.settings.load_full();
+        let mut all: Vec<ToolStatus> = join_all(asked)
+            .await
+            .into_iter()
+            .flatten()
+            .map(|(entry, status)| ToolStatus {
+                status,
+                grant_is_stale: settings.stale.contains(&entry.component.name),
+                entry: Arc::clone(entry),
+            })
+            .collect();
+        all.sort_by(|a, b| a.entry.definition.name.cmp(&b.entry.definition.name));
+        all
+    }
+
+    /// [`list`](Self::list) for callers without an executor. Blocks the thread.
+    pub fn list_blocking(&self) -> Vec<ToolStatus> {
+        pollster::block_on(self.list())
+    }
+
+    /// Every toolset, or the named one, and what it comes to.
+    pub async fn list_toolsets(&self, name: Option<&str>) -> Result<Vec<ToolsetStatus>, ToolsetError> {
+        let statuses = self.list().await;
+        let catalogue = self.catalogue();
+        let registered = registered(&catalogue);
+        let toolsets = self.toolsets();
+        let names = match name {
+            Some(name) => vec![name.to_owned()],
+            None => toolsets.names(&registered),
+        };
+        let works = |tool: &str| {
+            statuses.iter().any(|one| one.entry.definition.name == tool && one.status.is_offered())
+        };
+        let describe = |name: String| {
+            let tools: Vec<String> = toolsets.resolve(&name, &registered)?.into_iter().collect();
+            let found = toolsets.get(&name);
+            Ok(ToolsetStatus {
+                description: found.map(|toolset| toolset.description.clone()).unwrap_or_default(),
+                includes: found.map(|toolset| toolset.includes.clone()).unwrap_or_default(),
+                available: tools.iter().filter(|tool| works(tool)).cloned().collect(),
+                tools,
+                name,
+            })
+        };
+        names.into_iter().map(describe).collect()
+    }
+
+    /// Asks the tools of one component. After one that had to be ended the others are not asked: it would be the same code again.
+    async fn check_all(&self, entries: &[&Arc<Entry>]) -> Vec<Status> {
+        let mut statuses = Vec::new();
+        let mut ended: Option<&str> = None;
+        for entry in entries {
+            let name = &entry.definition.name;
+            let was_ended = Cell::new(false);
+            let status = match ended {
+                Some(first) => Status::Unavailable(format!("not asked, since the check of {first} was ended")),
+                None => match missing_env(entry) {
+                    Some(why) => Status::Unavailable(why),
+                    None => {
+                        let check = || self.check(entry, &was_ended);
+                        self.0.availability.status(entry.component.digest, name, Instant::now, check).await
+                    }
+                },
+            };
+            if was_ended.get() {
+                ended = Some(name);
+            }
+            statuses.push(status);
+        }
+        statuses
+    }
+
+    /// Asks one tool whether it can work here.
+    async fn check(&self, entry: &Entry, was_ended: &Cell<bool>) -> Answer {
+        let component = &entry.component;
+        let prepared = component.prepared(&self.0.pipeline.loader).await?;
+        let name = entry.definition.name.clone();
+        let run = self.sandbox().check(prepared, component.limits.memory, name).await;
+        match run.map_err(|busy| busy.to_string())?.answer {
+            Ok(answer) => answer.map_err(|why| CallError::new(ErrorKind::Unavailable, &why).message),
+            Err(kill) => {
+                was_ended.set(true);
+                Err(format!("its check was ended ({}): {kill}", kill.reason))
+            }
+        }
+    }
+}
+
+/// What the host looks at before it asks the tool.
+fn missing_env(entry: &Entry) -> Option<String> {
+    let missing = entry.definition.required_env.iter().find(|name| !has_env(name))?;
+    Some(format!("the environment variable {missing} is not set"))
+}
