@@ -36,3 +36,30 @@ impl Redescription {
         Self { parameters: Some(crate::schema::text::<T>()), ..self }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Hints, NoArgs};
+
+    #[test]
+    fn what_is_not_said_stays_as_registered() {
+        let tool = Tool {
+            name: "search",
+            description: "Finds pages.",
+            emoji: None,
+            required_env: &[],
+            max_result_size: None,
+            hints: Hints::default(),
+            check: None,
+            parameters: crate::schema::text::<NoArgs>,
+            output: || None,
+            handle: |_| Ok(vec![]),
+        };
+        let same = Redescription { name: "search".into(), description: None, parameters: None };
+        assert_eq!(Redescription::of(tool), same);
+        let parameters = Redescription::of(tool).parameters::<NoArgs>().parameters;
+        assert_eq!(parameters.as_deref(), Some(r#"{"type":"object","properties":{}}"#));
+        assert_eq!(Redescription::of(tool).description("Other.").parameters, None);
+    }
+}

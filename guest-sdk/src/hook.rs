@@ -139,6 +139,9 @@ impl Hook {
     }
 }
 
+/// Bytes of a tool's name, by `wit/types.wit`.
+const NAME_BYTES: usize = 64;
+
 /// Whether this is a name by the rule for tools, or the beginning of one with a `*` behind it.
 const fn is_pattern(pattern: &[u8]) -> bool {
     let (name, any) = match pattern {
@@ -152,7 +155,7 @@ const fn is_pattern(pattern: &[u8]) -> bool {
         }
         i += 1;
     }
-    name.len() <= 64 && (any || !name.is_empty())
+    name.len() <= NAME_BYTES && (any || !name.is_empty())
 }
 
 /// Makes the component of a hook: names the tools it watches over and the functions it has.
@@ -227,4 +230,54 @@ macro_rules! export_hook {
     ($($point:ident = $function:expr),* $(,)?) => {
         $crate::export_hook!(tools = [] $(, $point = $function)*);
     };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{NoArgs, testing::FakeHost};
+
+    fn turn_over(_: &Call, outcome: Outcome) -> Option<Outcome> {
+        match outcome {
+            Outcome::Reply(_) => Some(Outcome::error("denied", "not for you")),
+            Outcome::Error(_) => Some(Outcome::text("all is well")),
+        }
+    }
+
+    fn needs_none(call: &Call) -> Verdict {
+        call.arguments_as::<NoArgs>().map_or_else(Verdict::ask, |_| Verdict::Allow)
+    }
+
+    const HOOK: Hook = Hook { pre: Some(needs_none), transform: Some(turn_over), ..Hook::of(&["a", "b_*"]) };
+
+    #[test]
+    fn a_hook_subscribes_to_the_points_it_has_functions_for() {
+        let subscription = HOOK.subscribe();
+        assert_eq!(subscription.points, Points::PRE_TOOL_CALL | Points::TRANSFORM_TOOL_RESULT);
+        assert_eq!(subscription.tools, ["a", "b_*"]);
+    }
+
+    #[test]
+    fn tools_are_names_or_beginnings_of_names() {
+        assert!(["terminal", "a-b_9", "browser_*", "*"].iter().all(|good| is_pattern(good.as_bytes())));
+        assert!(["", "a b", "a.*", "*_a", "a**", "é"].iter().all(|bad| !is_pattern(bad.as_bytes())));
+        assert!(is_pattern(&[b'a'; NAME_BYTES]) && !is_pattern(&[b'a'; NAME_BYTES + 1]));
+    }
+
+    #[test]
+    fn a_hook_is_asked_about_its_own_tools_only() {
+        let host = FakeHost::new();
+        assert!(matches!(host.pre(HOOK, "a", "[1]"), Verdict::Ask(why) if why.starts_with("bad arguments: ")));
+        assert_eq!(host.pre(HOOK, "b_1", "{}"), Verdict::Allow);
+        assert_eq!(host.pre(HOOK, "ab", "[1]"), Verdict::Allow);
+        let denied = Outcome::error("denied", "not for you");
+        assert_eq!(host.transform(HOOK, "b_1", "{}", Outcome::text("hello")), denied);
+        assert_eq!(host.transform(HOOK, "c", "{}", Outcome::text("hello")), Outcome::text("hello"));
+    }
+
+    #[test]
+    #[should_panic(expected = "a hook can't make a reply of an error")]
+    fn an_error_never_becomes_a_reply() {
+        FakeHost::new().transform(HOOK, "a", "{}", Outcome::error("failed", "no"));
+    }
 }

@@ -3,6 +3,7 @@
 //! Every test has a good tool beside the attacker: whatever happens, it must still answer.
 
 mod boundary;
+mod hooks;
 mod load;
 mod memory;
 mod neighbours;
@@ -196,7 +197,7 @@ macro_rules! has_test {
     ($name:ident) => {
         const _: fn() = {
             #[allow(unused_imports, reason = "each guest's test is in one of them")]
-            use {boundary::*, load::*, memory::*, neighbours::*, schema::*, time::*, wasi::*};
+            use {boundary::*, hooks::*, load::*, memory::*, neighbours::*, schema::*, time::*, wasi::*};
             $name
         };
     };

@@ -42,6 +42,16 @@ impl Place {
         fs::write(self.tools().join(name), bytes).unwrap();
     }
 
+    /// The default folder for hooks.
+    pub(crate) fn hooks(&self) -> PathBuf {
+        self.home().join("hooks")
+    }
+
+    pub(crate) fn drop_hook(&self, name: &str, bytes: &[u8]) {
+        fs::create_dir_all(self.hooks()).unwrap();
+        fs::write(self.hooks().join(name), bytes).unwrap();
+    }
+
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_hermes-host"));
         command.args(arguments).arg("--home").arg(self.home()).arg("--tools").arg(self.tools());

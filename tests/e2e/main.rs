@@ -3,9 +3,17 @@
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod attack;
+mod audit;
+mod batch;
 mod cli;
+mod definitions;
 mod folder;
+mod guardrails;
 mod guest;
+mod intercept;
 mod python;
+mod registry;
+mod results;
 mod start;
+mod toolsets;
 mod tree;

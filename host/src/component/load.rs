@@ -117,7 +117,7 @@ impl Loader {
 
     /// Makes the linked form of a component. An artifact that is gone or damaged is compiled again, from the same bytes or not
     /// at all. Blocks.
-    fn link<K: Kind>(&self, component: &Component<K>) -> Result<K::Prepared, String> {
+    pub fn link<K: Kind>(&self, component: &Component<K>) -> Result<K::Prepared, String> {
         if let Some(prepared) = self.cached::<K>(&component.digest) {
             return Ok(prepared);
         }

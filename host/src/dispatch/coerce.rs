@@ -254,10 +254,10 @@ mod tests {
 
     /// Schemas of every shape that coercion looks at.
     fn schema() -> impl Strategy<Value = Value> {
-        let kinds = ["string", "integer", "number", "boolean", "array", "object", "null"];
+        const KINDS: [&str; 7] = ["string", "integer", "number", "boolean", "array", "object", "null"];
         let leaf = prop_oneof![
-            prop::sample::select(&kinds[..]).prop_map(|kind| json!({"type": kind})),
-            prop::sample::subsequence(kinds.to_vec(), 1..4).prop_map(|kinds| json!({"type": kinds})),
+            prop::sample::select(&KINDS[..]).prop_map(|kind| json!({"type": kind})),
+            prop::sample::subsequence(KINDS.to_vec(), 1..4).prop_map(|kinds| json!({"type": kinds})),
             Just(json!({})),
             Just(json!({"type": "string", "nullable": true})),
         ];
@@ -275,9 +275,9 @@ mod tests {
 
     /// Values as models write them, with JSON in strings.
     fn value() -> impl Strategy<Value = Value> {
-        let text = ["", "5", " -7.0 ", "1e3", "true", "NULL", "[1,\"2\"]", "{\"a\":\"3\"}", "word", "nan", "1e400"];
+        const TEXT: [&str; 11] = ["", "5", " -7.0 ", "1e3", "true", "NULL", "[1,\"2\"]", "{\"a\":\"3\"}", "word", "nan", "1e400"];
         let leaf = prop_oneof![
-            prop::sample::select(&text[..]).prop_map(|text| json!(text)),
+            prop::sample::select(&TEXT[..]).prop_map(|text| json!(text)),
             any::<i64>().prop_map(|n| json!(n)),
             any::<bool>().prop_map(|b| json!(b)),
             Just(Value::Null),

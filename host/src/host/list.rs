@@ -1,9 +1,11 @@
 //! All tools and toolsets, and whether each can work.
 
 use std::{
-    cell::Cell,
     collections::BTreeMap,
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     time::Instant,
 };
 
@@ -113,7 +115,7 @@ impl Host {
         let mut ended: Option<&str> = None;
         for entry in entries {
             let name = &entry.definition.name;
-            let was_ended = Cell::new(false);
+            let was_ended = AtomicBool::new(false);
             let status = match ended {
                 Some(first) => Status::Unavailable(format!("not asked, since the check of {first} was ended")),
                 None => match missing_env(entry) {
@@ -124,7 +126,7 @@ impl Host {
                     }
                 },
             };
-            if was_ended.get() {
+            if was_ended.load(Ordering::Relaxed) {
                 ended = Some(name);
             }
             statuses.push(status);
@@ -133,7 +135,7 @@ impl Host {
     }
 
     /// Asks one tool whether it can work here.
-    async fn check(&self, entry: &Entry, was_ended: &Cell<bool>) -> Answer {
+    async fn check(&self, entry: &Entry, was_ended: &AtomicBool) -> Answer {
         let component = &entry.component;
         let prepared = component.prepared(&self.0.pipeline.loader).await?;
         let name = entry.definition.name.clone();
@@ -141,7 +143,7 @@ impl Host {
         match run.map_err(|busy| busy.to_string())?.answer {
             Ok(answer) => answer.map_err(|why| CallError::new(ErrorKind::Unavailable, &why).message),
             Err(kill) => {
-                was_ended.set(true);
+                was_ended.store(true, Ordering::Relaxed);
                 Err(format!("its check was ended ({}): {kill}", kill.reason))
             }
         }

@@ -3,8 +3,9 @@
 use std::{sync::Arc, time::Instant};
 
 use futures_util::future::join;
+use hermes_host::registry::Status;
 use hermes_host::{
-    component::{Cache, ComponentFile, Loader},
+    component::{Cache, ComponentFile, Loader, Tools},
     sandbox::{Control, KillReason, Limits, Sandbox},
     wit::latest::{Call, Context},
 };
@@ -25,8 +26,8 @@ pub(super) fn loops_in_check() {
     let tools = host.list_blocking();
     assert!(start.elapsed() <= Limits::CHECK.wall + GRACE, "the list took {:?}", start.elapsed());
     let [good, loops] = tools.as_slice() else { panic!("expected two tools: {tools:?}") };
-    assert_eq!(good.unavailable, None);
-    let why = loops.unavailable.as_deref().unwrap();
+    assert_eq!(good.status, Status::Available);
+    let Status::Unavailable(why) = &loops.status else { panic!("{:?}", loops.status) };
     assert!(why.contains("check was ended (out-of-fuel)"), "{why}");
     assert_good(&host);
 }
@@ -47,7 +48,7 @@ pub(super) async fn sleeps_in_every_check() {
     assert!(start.elapsed() <= Limits::CHECK.wall + GRACE, "the list took {:?}", start.elapsed());
     let available: Vec<&str> = tools
         .iter()
-        .filter(|tool| tool.unavailable.is_none())
+        .filter(|tool| tool.status.is_offered())
         .map(|tool| tool.entry.definition.name.as_str())
         .collect();
     assert_eq!(available, ["good"]);
@@ -88,8 +89,8 @@ pub(super) async fn logs_and_stops() {
     let cache = Cache::open(&stage.home().join("cache"), sandbox.engine()).unwrap();
     let loader = Loader::new(Arc::clone(&sandbox), cache, stage.compiler.clone());
     let file = ComponentFile::open(&stage.tools().join("logs_and_stops.wasm")).unwrap();
-    let component = loader.load(&file, Limits::HANDLE).unwrap();
-    let guest = loader.link(&component, &[]).unwrap();
+    let component = loader.load::<Tools>(&file, Limits::HANDLE).unwrap();
+    let guest = loader.link(&component).unwrap();
     let mut logged = Vec::new();
     for fuel in 0.. {
         let context = Context { call_id: "c".into(), task_id: None, session_id: None };

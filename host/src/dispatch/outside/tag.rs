@@ -7,7 +7,7 @@
 use std::iter;
 
 /// Names that chat formats and agents give meaning to.
-const NAMES: [&str; 24] = [
+const NAMES: [&str; 26] = [
     "tool_call",
     "tool_calls",
     "function_call",
@@ -26,13 +26,18 @@ const NAMES: [&str; 24] = [
     "user",
     "human",
     "developer",
+    "think",
     "thinking",
+    "function_results",
     "untrusted_tool_result",
     "system-reminder",
     "sys",
     "start_of_turn",
     "end_of_turn",
 ];
+
+/// Names that some chat templates write in square brackets.
+const SQUARE: [&str; 5] = ["INST", "TOOL_CALLS", "TOOL_RESULTS", "SYSTEM_PROMPT", "AVAILABLE_TOOLS"];
 
 /// Names that are also those of types: in `Vec<Output>` nobody speaks. Names of roles are not among them.
 const TYPES: [&str; 5] = ["Parameter", "Result", "Response", "Output", "Input"];
@@ -84,10 +89,12 @@ fn single(rest: impl Iterator<Item = char>) -> Option<Closes> {
     is_tag.then_some(Closes::Brackets(1))
 }
 
-/// Whether `[INST]` or `[/INST]` opens with a square bracket before `rest`.
+/// Whether `[INST]`, `[/INST]` or another of them opens with a square bracket before `rest`.
 pub(super) fn square(rest: impl Iterator<Item = char>) -> bool {
-    let mut rest = visible(rest).skip_while(|c| c.is_whitespace() || *c == '/');
-    "inst".chars().all(|letter| rest.next().is_some_and(|c| c.eq_ignore_ascii_case(&letter))) && ends(rest, ']')
+    let mut rest = visible(rest).skip_while(|c| c.is_whitespace() || *c == '/').peekable();
+    let longest = SQUARE.iter().map(|name| name.len()).max().unwrap_or(0);
+    let name: String = iter::from_fn(|| rest.next_if(|c| in_name(*c))).take(longest + 1).collect();
+    SQUARE.iter().any(|square| square.eq_ignore_ascii_case(&name)) && ends(rest, ']')
 }
 
 /// `Output>` or `Output,` and the like, written plainly.
@@ -137,12 +144,6 @@ pub(super) fn is_hidden(c: char) -> bool {
     if c.is_ascii() {
         return c.is_ascii_control();
     }
-    c.is_control()
-        || matches!(
-            c,
-            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
-            | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
-            | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}'
-            | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}'
-        )
+    // Asks for a coloured picture. Text elsewhere may have it, a tag has no use for it.
+    c == '\u{fe0f}' || crate::text::is_hidden(c)
 }

@@ -1,0 +1,181 @@
+//! Hooks that do their work, and hooks that fail at it: a guard that can't do its duty lets nothing pass.
+
+use std::{fs, sync::Arc};
+
+use hermes_host::{
+    CallContext, Host,
+    component::{CompileLimits, Compiler, Digest},
+    dispatch::{ApprovalRequest, Approver, Decision, Outcome},
+    sandbox::Limits,
+};
+
+use super::{GRACE, PROGRAM, timed};
+use crate::{cli::Place, guest};
+
+/// A host with the good tool and this hook.
+fn place(hook: &str) -> Place {
+    let place = Place::new();
+    place.drop_in("good.wasm", &guest::good("good"));
+    place.drop_in("traps.wasm", &guest::attack("traps"));
+    place.drop_hook(&format!("{hook}.wasm"), &guest::attack(hook));
+    place
+}
+
+fn builder(place: &Place) -> hermes_host::HostBuilder {
+    let worker = Compiler::Worker(PROGRAM.into(), CompileLimits::STANDARD);
+    Host::builder().home(place.home()).tools(place.tools()).without_bundled().compiler(worker)
+}
+
+fn host(hook: &str) -> Host {
+    let host = builder(&place(hook)).build().unwrap();
+    assert_eq!(host.refused_hooks(), []);
+    host
+}
+
+fn configure(place: &Place, text: &str) {
+    fs::create_dir_all(place.home()).unwrap();
+    fs::write(place.home().join("hermes.toml"), text).unwrap();
+}
+
+/// The call did not run or its result is withheld, and the reason names the hook.
+fn assert_denied(outcome: &Outcome, reason: &str) {
+    let error = outcome.result.as_ref().unwrap_err();
+    assert_eq!(error.kind.name(), "denied", "{error}");
+    assert!(error.message.contains(reason), "{error}");
+}
+
+fn call(host: &Host) -> Outcome {
+    host.call_blocking("good", "{}", CallContext::default())
+}
+
+#[test]
+pub(super) fn hook_blocks() {
+    let host = host("hook_blocks");
+    let before = host.sandbox().instances_made();
+    let outcome = call(&host);
+    assert_denied(&outcome, "good was not run: blocked by the hook hook_blocks: not on a Sunday");
+    assert_eq!(host.sandbox().instances_made() - before, 1, "only the hook ran");
+}
+
+struct Says(Decision);
+
+impl Approver for Says {
+    fn approve<'a>(&'a self, request: ApprovalRequest<'a>) -> futures_util::future::BoxFuture<'a, Decision> {
+        assert_eq!(request.call.name, "good");
+        assert_eq!(request.reasons, ["hook_asks: is this wise?"]);
+        Box::pin(std::future::ready(self.0.clone()))
+    }
+}
+
+#[test]
+pub(super) fn hook_asks() {
+    let place = place("hook_asks");
+    assert_denied(&call(&builder(&place).build().unwrap()), "nobody to ask");
+    let asked = |decision| call(&builder(&place).approver(Arc::new(Says(decision))).build().unwrap());
+    assert_denied(&asked(Decision::Refuse("no".into())), "is this wise?");
+    assert_eq!(asked(Decision::Approve).json(), "\"ok\"");
+    let audit = place.run(&["audit", "--json"]);
+    let approvals: Vec<String> = crate::cli::stdout(&audit)
+        .lines()
+        .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap()["approval"].as_str().unwrap().to_owned())
+        .collect();
+    assert_eq!(approvals, ["refused", "refused", "approved"]);
+}
+
+#[test]
+pub(super) fn hook_rewrites() {
+    let host = host("hook_rewrites");
+    assert_eq!(call(&host).json(), "\"rewritten\"");
+    let failed = host.call_blocking("traps", "{}", CallContext::default());
+    assert_eq!(failed.result.unwrap_err().kind.name(), "trap", "an error never becomes a reply");
+}
+
+#[test]
+pub(super) fn hook_withholds() {
+    let host = host("hook_withholds");
+    assert_denied(&call(&host), "withheld by the hook hook_withholds: secret");
+    let failed = host.call_blocking("traps", "{}", CallContext::default()).result.unwrap_err();
+    assert_eq!((failed.kind.name(), failed.message.as_str()), ("trap", "secret"), "an error keeps its kind");
+}
+
+#[test]
+pub(super) fn hook_loops_before() {
+    let host = host("hook_loops_before");
+    let (outcome, took) = timed(&host, "good");
+    assert_denied(&outcome, "good was not run: the hook hook_loops_before failed: it was ended (out-of-fuel)");
+    assert!(took < Limits::HANDLE.wall + GRACE, "{took:?}");
+}
+
+#[test]
+pub(super) fn hook_loops_after() {
+    let (outcome, took) = timed(&host("hook_loops_after"), "good");
+    assert_denied(&outcome, "good has run, but its result is withheld: the hook hook_loops_after failed");
+    assert!(took < Limits::HANDLE.wall + GRACE, "{took:?}");
+}
+
+#[test]
+pub(super) fn hook_traps_in_transform() {
+    let place = place("hook_traps_in_transform");
+    assert_denied(&call(&builder(&place).build().unwrap()), "result is withheld");
+    configure(&place, "[hooks.hook_traps_in_transform]\non_failure = \"allow\"");
+    assert_eq!(call(&builder(&place).build().unwrap()).json(), "\"ok\"");
+}
+
+/// A file in the hooks folder that can't be loaded blocks every call until the operator lets it pass.
+fn assert_broken(hook: &str, reason: &str) {
+    let place = place(hook);
+    let host = builder(&place).build().unwrap();
+    let refused = host.refused_hooks();
+    assert!(refused.len() == 1 && refused[0].reason.contains(reason), "{refused:?}");
+    assert_denied(&call(&host), "could not be loaded");
+    configure(&place, &format!("[hooks.{hook}]\non_failure = \"allow\""));
+    host.reload().unwrap();
+    assert_eq!(call(&host).json(), "\"ok\"");
+}
+
+#[test]
+pub(super) fn hook_subscribes_to_nothing() {
+    assert_broken("hook_subscribes_to_nothing", "subscribes to no point");
+}
+
+#[test]
+pub(super) fn hook_loops_in_subscribe() {
+    assert_broken("hook_loops_in_subscribe", "subscribe was ended (out-of-fuel)");
+}
+
+#[test]
+fn a_tool_in_the_hooks_folder_and_a_hook_among_the_tools_are_told_where_they_belong() {
+    let place = Place::new();
+    place.drop_in("good.wasm", &guest::good("good"));
+    place.drop_in("stray.wasm", &guest::attack("hook_blocks"));
+    let host = builder(&place).build().unwrap();
+    assert!(host.catalogue().refusals()[0].reason.contains("put it into the hooks folder"));
+    assert_eq!(call(&host).json(), "\"ok\"");
+    place.drop_hook("tool.wasm", &guest::good("other"));
+    host.reload().unwrap();
+    assert!(host.refused_hooks()[0].reason.contains("put it into the tools folder"));
+    assert_denied(&call(&host), "could not be loaded");
+}
+
+#[test]
+fn a_hook_is_taken_up_and_let_go_by_a_reload_and_is_bound_to_its_bytes() {
+    let place = Place::new();
+    place.drop_in("good.wasm", &guest::good("good"));
+    let host = builder(&place).build().unwrap();
+    let first = host.generation();
+    assert_eq!(call(&host).json(), "\"ok\"");
+    let bytes = guest::attack("hook_rewrites");
+    place.drop_hook("guard.wasm", &bytes);
+    host.reload().unwrap();
+    assert_eq!(call(&host).json(), "\"rewritten\"");
+    assert_eq!(host.generation(), first + 1);
+    configure(&place, &format!("[hooks.guard]\ndigest = \"{}\"", Digest::of(&bytes)));
+    host.reload().unwrap();
+    assert_eq!(call(&host).json(), "\"rewritten\"");
+    place.drop_hook("guard.wasm", &guest::attack("hook_withholds"));
+    host.reload().unwrap();
+    assert_denied(&call(&host), "other bytes");
+    fs::remove_file(place.hooks().join("guard.wasm")).unwrap();
+    host.reload().unwrap();
+    assert_eq!(call(&host).json(), "\"ok\"");
+}
