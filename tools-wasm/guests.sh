@@ -3,7 +3,7 @@
 #
 #   guests.sh setup             installs what is missing and says which way it took
 #   guests.sh setup-tests       the same for what only the tests need
-#   guests.sh build             builds every crate of tools-wasm/ and the SDK's example
+#   guests.sh build             builds every crate of tools-wasm/ and the SDK's examples
 #
 # Two ways to wasm32-unknown-unknown: the rustup target, or, where rustup can fetch nothing, Debian's compiler with its
 # standard library built from source. HERMES_GUESTS=rustup|debian forces one.
@@ -92,10 +92,12 @@ build() {
     local bundled=()
     for crate in tools-wasm/*/Cargo.toml; do bundled+=("$(basename "$(dirname "$crate")")"); done
     cargo build --quiet --release --locked -p hermes-componentize
-    compile "${bundled[@]}" hello
+    local examples=()
+    for crate in guest-sdk/examples/*/Cargo.toml; do examples+=("$(basename "$(dirname "$crate")")"); done
+    compile "${bundled[@]}" "${examples[@]}"
     mkdir -p target/tools target/examples
     for name in "${bundled[@]}"; do componentize "$made/$name.wasm" "target/tools/$name.wasm"; done
-    componentize "$made/hello.wasm" target/examples/hello.wasm
+    for name in "${examples[@]}"; do componentize "$made/$name.wasm" "target/examples/$name.wasm"; done
     # A toolset that left the repository leaves the binary too.
     for file in target/tools/*.wasm; do [ -d "tools-wasm/$(basename "$file" .wasm)" ] || rm "$file"; done
     (cd target/tools && wc -c ./*.wasm | sed -n 's|^ *\([0-9]*\) \./\(.*\)|tools: target/tools/\2, \1 bytes|p')

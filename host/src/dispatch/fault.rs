@@ -85,7 +85,7 @@ mod tests {
         let told = |value: Value| validator.iter_errors(&value).map(|fault| tell(&fault)).collect::<Vec<_>>();
         assert_eq!(told(json!({})), ["argument path is missing"]);
         assert_eq!(told(json!({"path": 5})), ["argument path: expected string, got the number 5"]);
-        assert_eq!(told(json!({"path": "", "n": "x"})), ["argument n: expected integer or null, got the string \"x\""]);
+        assert_eq!(told(json!({"path": "", "n": "x"})), ["argument n: expected null or integer, got the string \"x\""]);
         assert_eq!(
             told(json!({"path": "", "mode": "c"})),
             ["argument mode: expected one of \"a\", \"b\", got the string \"c\""]
