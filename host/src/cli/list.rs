@@ -24,7 +24,7 @@ pub(super) fn run(options: &Options, args: &Args) -> Result<u8> {
         let catalogue = host.catalogue();
         let refused: Vec<Refusal> = [catalogue.refusals(), &host.refused_hooks()].concat();
         output::json(&json!({
-            "tools": tools.iter().map(describe).collect::<Vec<Value>>(),
+            "tools": tools.iter().map(|tool| describe(&host, tool)).collect::<Vec<Value>>(),
             "hooks": host.hooks().iter().map(|hook| describe_hook(hook)).collect::<Vec<Value>>(),
             "refused": refused,
         }))?;
@@ -63,7 +63,9 @@ fn show_all_refusals(host: &Host) {
     let hooks = host.refused_hooks();
     show_refusals(&hooks);
     if !hooks.is_empty() {
-        output::note("A hook that can't be loaded blocks every call, unless hermes.toml has on_failure = \"allow\" for it.");
+        output::note(
+            "A hook that can't be loaded blocks every call, unless hermes.toml has on_failure = \"allow\" for it.",
+        );
     }
 }
 
@@ -100,7 +102,7 @@ fn is_bundled(entry: &Entry) -> bool {
     entry.component.origin == Origin::Bundled
 }
 
-fn describe(tool: &ToolStatus) -> Value {
+fn describe(host: &Host, tool: &ToolStatus) -> Value {
     let definition = &tool.entry.definition;
     let component = &tool.entry.component;
     json!({
@@ -115,6 +117,7 @@ fn describe(tool: &ToolStatus) -> Value {
         "flapping": matches!(tool.status, Status::Flapping(_)),
         "reason": tool.status.reason(),
         "tokens": hermes_host::tokens(definition),
+        "max_result_chars": host.max_result_chars(&definition.name),
         "imports": component.inspection.imports.iter().map(|import| &import.name).collect::<Vec<_>>(),
         "grants": {
             "stale": tool.grant_is_stale,

@@ -138,12 +138,8 @@ impl Cache {
         offer: &O,
         artifact: &VerifiedArtifact,
     ) -> io::Result<()> {
-        let ready = Ready {
-            inspection: inspection.clone(),
-            offer,
-            component: *digest,
-            artifact: Digest::of(artifact.bytes()),
-        };
+        let ready =
+            Ready { inspection: inspection.clone(), offer, component: *digest, artifact: Digest::of(artifact.bytes()) };
         self.write(&self.path(digest, "bin"), artifact.bytes())?;
         self.write(&self.known_path(digest), &serde_json::to_vec(&Known::Ready(ready))?)
     }

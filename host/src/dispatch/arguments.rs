@@ -8,7 +8,10 @@ use super::{
     coerce::coerce,
     fault::{kind, tell},
 };
-use crate::{registry::Entry, sandbox::limits::MIB};
+use crate::{
+    registry::Entry,
+    sandbox::limits::{MIB, thousands},
+};
 
 /// Bytes of arguments. A whole file to write fits; more is no argument but a transfer.
 const ARGUMENT_BYTES: usize = 4 * MIB;
@@ -21,6 +24,14 @@ const SMALL: usize = 64 << 10;
 
 /// Faults that are told at once: enough to mend a call, not enough to flood the model.
 const FAULTS: usize = 5;
+
+/// The rows of the documented table of limits that are held here.
+pub(super) fn limits() -> Vec<(&'static str, String)> {
+    vec![
+        ("arguments of one call", format!("{} MiB", ARGUMENT_BYTES / MIB)),
+        ("values in them, nested ones too", thousands(ARGUMENT_VALUES as u64)),
+    ]
+}
 
 /// Parses, coerces and validates. Empty text counts as no arguments. Without an entry there is no schema to hold them against.
 pub(super) fn prepare(entry: Option<&Entry>, text: &str) -> Result<String, CallError> {

@@ -23,7 +23,7 @@ use crate::{
 pub const BATCH_CALLS: usize = 1_000;
 
 /// Calls of one batch that run at the same time: one caller must not take every place.
-const BATCH_PARALLEL: usize = 8;
+pub(super) const BATCH_PARALLEL: usize = 8;
 
 /// How long a batch may take where its caller says nothing else.
 pub const BATCH_WALL: Duration = Duration::from_secs(420);

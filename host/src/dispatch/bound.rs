@@ -7,7 +7,10 @@ use super::{
     Outcome, Reply,
     spill::{Spill, preview},
 };
-use crate::wit::latest::{Body, Content};
+use crate::{
+    sandbox::limits::thousands,
+    wit::latest::{Body, Content},
+};
 
 /// Characters of one result. What most models still read with care.
 const RESULT_CHARS: usize = 100_000;
@@ -60,6 +63,16 @@ impl Bounds {
     }
 }
 
+/// The rows of the documented table of limits that are held here.
+pub(super) fn limits() -> Vec<(&'static str, String)> {
+    let chars = |n: usize| format!("{} characters", thousands(n as u64));
+    vec![
+        ("result that a model is shown", chars(RESULT_CHARS)),
+        ("all results of one batch", chars(TURN_CHARS)),
+        ("preview of a result that went to a file", chars(PREVIEW_CHARS)),
+    ]
+}
+
 /// The reply within `most` characters of text. Images and sounds are not text: they stay.
 pub(crate) fn bound(reply: Reply, most: usize, spill: &Spill, call_id: &str) -> Reply {
     let chars = reply.chars();
@@ -93,14 +106,9 @@ pub(crate) fn bound(reply: Reply, most: usize, spill: &Spill, call_id: &str) -> 
 }
 
 /// Brings all replies of one turn within its bound: the largest go to files first.
-pub(crate) fn bound_turn<'a>(
-    outcomes: impl Iterator<Item = (&'a str, &'a mut Outcome)>,
-    most: usize,
-    spill: &Spill,
-) {
-    let mut replies: Vec<(&str, &mut Reply)> = outcomes
-        .filter_map(|(call_id, outcome)| outcome.result.as_mut().ok().map(|reply| (call_id, reply)))
-        .collect();
+pub(crate) fn bound_turn<'a>(outcomes: impl Iterator<Item = (&'a str, &'a mut Outcome)>, most: usize, spill: &Spill) {
+    let mut replies: Vec<(&str, &mut Reply)> =
+        outcomes.filter_map(|(call_id, outcome)| outcome.result.as_mut().ok().map(|reply| (call_id, reply))).collect();
     let mut total: usize = replies.iter().map(|(_, reply)| reply.chars()).sum();
     // Stable, so that of two equals the first goes.
     replies.sort_by_key(|(_, reply)| std::cmp::Reverse(reply.chars()));

@@ -275,7 +275,8 @@ mod tests {
 
     /// Values as models write them, with JSON in strings.
     fn value() -> impl Strategy<Value = Value> {
-        const TEXT: [&str; 11] = ["", "5", " -7.0 ", "1e3", "true", "NULL", "[1,\"2\"]", "{\"a\":\"3\"}", "word", "nan", "1e400"];
+        const TEXT: [&str; 11] =
+            ["", "5", " -7.0 ", "1e3", "true", "NULL", "[1,\"2\"]", "{\"a\":\"3\"}", "word", "nan", "1e400"];
         let leaf = prop_oneof![
             prop::sample::select(&TEXT[..]).prop_map(|text| json!(text)),
             any::<i64>().prop_map(|n| json!(n)),

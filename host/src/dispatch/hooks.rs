@@ -139,11 +139,7 @@ impl Hooks<'_> {
     }
 
     /// Tells how the call ended, and asks for other outcomes, each hook seeing what the one before it left.
-    pub(crate) async fn after(
-        &self,
-        call: &Call,
-        mut result: Result<Reply, CallError>,
-    ) -> Result<Reply, CallError> {
+    pub(crate) async fn after(&self, call: &Call, mut result: Result<Reply, CallError>) -> Result<Reply, CallError> {
         for hook in self.at(Point::Post, &call.name) {
             let outcome = described(&result);
             let told = match &hook.source {
@@ -239,12 +235,7 @@ fn described(result: &Result<Reply, CallError>) -> Outcome {
 }
 
 /// What a hook put in an outcome's place, within what a hook may do.
-fn replaced(
-    call: &Call,
-    hook: &Watcher,
-    result: Result<Reply, CallError>,
-    other: Outcome,
-) -> Result<Reply, CallError> {
+fn replaced(call: &Call, hook: &Watcher, result: Result<Reply, CallError>, other: Outcome) -> Result<Reply, CallError> {
     match (result, other) {
         (Ok(_), Outcome::Reply(content)) => Reply::accept(&call.name, content),
         (Ok(_), Outcome::Error(problem)) => {

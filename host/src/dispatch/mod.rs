@@ -2,6 +2,11 @@
 //!
 //! Whatever happens, the caller gets well-formed JSON: the result, or `{"error": "…", "kind": "…"}`.
 
+use crate::{
+    registry::{CHECK_TTL, FLAP_GRACE},
+    sandbox::{Limits, limits::thousands},
+};
+
 mod approval;
 mod arguments;
 mod batch;
@@ -39,3 +44,18 @@ pub(crate) use pipeline::{Incoming, Pipeline, Policy, Target};
 pub(crate) use plan::{Safety, normalise, plan};
 pub use reply::Reply;
 pub(crate) use spill::Spill;
+
+/// The table of what bounds dispatch, for the documentation, in Markdown.
+pub fn limits_table() -> String {
+    let seconds = |wall: std::time::Duration| format!("{} s", wall.as_secs());
+    let rows = [arguments::limits(), bound::limits(), spill::limits()].concat().into_iter().chain([
+        ("calls in one batch", thousands(BATCH_CALLS as u64)),
+        ("calls of one batch at the same time", batch::BATCH_PARALLEL.to_string()),
+        ("one batch, unless its caller says otherwise", seconds(BATCH_WALL)),
+        ("answer of a hook in the embedding program", seconds(Limits::HANDLE.wall)),
+        ("answer of `check` is kept", seconds(CHECK_TTL)),
+        ("a tool whose check fails is still offered after its last success", seconds(FLAP_GRACE)),
+    ]);
+    let rows = rows.map(|(name, value)| format!("| {name} | {value} |\n"));
+    format!("| limit | value |\n|---|---|\n{}", rows.collect::<String>())
+}

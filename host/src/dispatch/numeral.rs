@@ -42,7 +42,11 @@ pub(super) fn number(text: &str) -> Option<Number> {
         digits => digits,
     };
     let sign = if negative { "-" } else { "" };
-    if fraction == 0 { format!("{sign}{digits}").parse().ok() } else { format!("{sign}{digits}e{}", -fraction).parse().ok() }
+    if fraction == 0 {
+        format!("{sign}{digits}").parse().ok()
+    } else {
+        format!("{sign}{digits}e{}", -fraction).parse().ok()
+    }
 }
 
 fn read(text: &str) -> Option<Decimal> {
@@ -89,21 +93,38 @@ mod tests {
     #[test]
     fn whole_numbers_in_every_spelling() {
         for (text, expected) in [
-            ("12", "12"), ("+12", "12"), ("-12.0", "-12"), ("1_000", "1000"), ("1e3", "1000"), ("1.5E1", "15"), ("150e-1", "15"),
-            ("007", "7"), ("-0", "0"), ("0.0", "0"), ("5.", "5"),
+            ("12", "12"),
+            ("+12", "12"),
+            ("-12.0", "-12"),
+            ("1_000", "1000"),
+            ("1e3", "1000"),
+            ("1.5E1", "15"),
+            ("150e-1", "15"),
+            ("007", "7"),
+            ("-0", "0"),
+            ("0.0", "0"),
+            ("5.", "5"),
         ] {
             assert_eq!(whole(text).as_deref(), Some(expected), "{text}");
         }
-        for text in ["", ".", "1.5", "1e-1", "abc", "0x10", "inf", "nan", "1e401", "1e999999999999", "1__0", "_1", "1 2", "--1"] {
+        for text in
+            ["", ".", "1.5", "1e-1", "abc", "0x10", "inf", "nan", "1e401", "1e999999999999", "1__0", "_1", "1 2", "--1"]
+        {
             assert_eq!(whole(text), None, "{text}");
         }
     }
 
     #[test]
     fn numbers_keep_their_digits() {
-        for (text, expected) in
-            [("3.0", "3.0"), ("0.10", "0.10"), ("1_000.5", "10005e-1"), (".5", "5e-1"), ("5.", "5"), ("+1", "1"), ("1e400", "1e400")]
-        {
+        for (text, expected) in [
+            ("3.0", "3.0"),
+            ("0.10", "0.10"),
+            ("1_000.5", "10005e-1"),
+            (".5", "5e-1"),
+            ("5.", "5"),
+            ("+1", "1"),
+            ("1e400", "1e400"),
+        ] {
             let found = real(text).unwrap();
             assert_eq!(found.replace("e+", "e"), expected, "{text}");
         }

@@ -18,7 +18,7 @@ use crate::{
     audit::{Audit, Record},
     component::{Digest, Loader},
     registry::Entry,
-    sandbox::{Control, KillReason, Sandbox, caught},
+    sandbox::{Control, KillReason, Sandbox, caught, given_up},
     text::one_line,
     wit::latest,
 };
@@ -123,7 +123,7 @@ impl Pipeline {
             control: &context.control,
         };
         let reasons = hooks.pre(&call).await?;
-        self.approve(&call, &reasons, trail).await?;
+        self.approve(&call, &reasons, &context.control, trail).await?;
         let mut outcome = self.invoke(target, &call, &context.control).await?;
         let result = hooks.after(&call, outcome.result).await;
         outcome.result = result.map(|reply| self.presented(reply, entry, &call, &policy.bounds));
@@ -138,14 +138,20 @@ impl Pipeline {
     }
 
     /// Asks a person where a hook wants it. Nobody to ask means no.
-    async fn approve(&self, call: &latest::Call, reasons: &[String], trail: &mut Trail<'_>) -> Result<(), CallError> {
+    async fn approve(
+        &self,
+        call: &latest::Call,
+        reasons: &[String],
+        control: &Control,
+        trail: &mut Trail<'_>,
+    ) -> Result<(), CallError> {
         if reasons.is_empty() {
             return Ok(());
         }
         let request = ApprovalRequest { call, reasons };
         let approver: &dyn Approver = self.approver.as_deref().unwrap_or(&Nobody);
         trail.record.approval = Some("asked".into());
-        match approver.approve(request).await {
+        match unless_cancelled(&call.name, control, approver.approve(request)).await? {
             Decision::Approve => {
                 trail.record.approval = Some("approved".into());
                 Ok(())
@@ -162,7 +168,7 @@ impl Pipeline {
     async fn invoke(&self, target: &Target, call: &latest::Call, control: &Control) -> Result<Outcome, CallError> {
         let name = &call.name;
         for interceptor in self.interceptors.iter().filter(|interceptor| interceptor.takes(name)) {
-            if let Some(answer) = interceptor.handle(call).await {
+            if let Some(answer) = unless_cancelled(name, control, interceptor.handle(call)).await? {
                 return Ok(answer.and_then(|content| Reply::accept(name, content)).into());
             }
         }
@@ -189,6 +195,15 @@ impl Pipeline {
         let most = bounds.of_tool(entry.component.limits.shown, entry.definition.max_result_size);
         let reply = bound::bound(reply, most, &self.spill, &call.context.call_id);
         if entry.reaches_outside() { marked(&call.name, reply) } else { reply }
+    }
+}
+
+/// The embedder's answer, unless the caller gives the call up before it comes.
+async fn unless_cancelled<T>(tool: &str, control: &Control, answer: impl Future<Output = T>) -> Result<T, CallError> {
+    tokio::select! {
+        biased;
+        answer = answer => Ok(answer),
+        () = control.cancelled() => Err(CallError::killed(tool, &given_up(), &[])),
     }
 }
 

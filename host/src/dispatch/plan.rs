@@ -12,7 +12,7 @@ use std::{
 
 /// How a call gets along with its neighbours.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Safety {
+pub(crate) enum Safety {
     /// It runs alone: it may touch anything, or nobody knows what it touches.
     Barrier,
     /// It gets along with everything but a barrier.
@@ -28,7 +28,7 @@ pub enum Safety {
 
 /// The segments of a batch, in order; together they cover it. Every segment is as long as it can be. Takes time linear in the
 /// bytes of all paths.
-pub fn plan(items: &[Safety]) -> Vec<Range<usize>> {
+pub(crate) fn plan(items: &[Safety]) -> Vec<Range<usize>> {
     let mut segments = Vec::new();
     let mut start = 0;
     let mut touched = Touched::nothing();
@@ -123,7 +123,7 @@ impl<'a> Touched<'a> {
 /// The absolute path that `path` names, by its text alone: `~` is `home`, what is relative starts at `base`, `.` and `..` are
 /// resolved. None where there is no such path: it is empty, has a NUL, needs a home that is not known, or `base` is relative.
 /// Links are not followed, so `a/..` is where `a` lies even if `a` is a link elsewhere.
-pub fn normalise(base: &Path, path: &str, home: Option<&Path>) -> Option<PathBuf> {
+pub(crate) fn normalise(base: &Path, path: &str, home: Option<&Path>) -> Option<PathBuf> {
     if path.is_empty() || path.contains('\0') {
         return None;
     }

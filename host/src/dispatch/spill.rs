@@ -14,6 +14,8 @@ use rustix::{
     io::Errno,
 };
 
+use crate::sandbox::limits::thousands;
+
 /// Files in the folder. Beyond that the oldest go: a model reads what it was given within minutes.
 const FILES: usize = 1_000;
 
@@ -29,21 +31,26 @@ const SUFFIX_CHARS: usize = 12;
 /// How many names are tried. One more than there are files, so that one is free.
 const TRIES: usize = FILES + 1;
 
+/// The rows of the documented table of limits that are held here.
+pub(super) fn limits() -> Vec<(&'static str, String)> {
+    vec![("results kept in files", thousands(FILES as u64)), ("bytes of all of them", format!("{} MiB", BYTES >> 20))]
+}
+
 /// The folder that holds the texts.
 #[derive(Clone, Debug)]
-pub struct Spill {
+pub(crate) struct Spill {
     dir: PathBuf,
 }
 
 impl Spill {
     /// A folder, which is made when the first text is kept.
-    pub fn new(dir: PathBuf) -> Self {
+    pub(crate) fn new(dir: PathBuf) -> Self {
         Self { dir }
     }
 
     /// Writes a text to a new file named after the call and says where it is. The extension is `txt` or `json`. The oldest files
     /// make room for it.
-    pub fn keep(&self, call_id: &str, extension: &str, text: &str) -> io::Result<PathBuf> {
+    pub(crate) fn keep(&self, call_id: &str, extension: &str, text: &str) -> io::Result<PathBuf> {
         if !["txt", "json"].contains(&extension) {
             return Err(refusal(format!("{extension:?} is not an extension for results; use txt or json")));
         }
@@ -88,7 +95,7 @@ impl Spill {
 }
 
 /// The beginning of a text: at most this many characters, up to the last line end if that is past half.
-pub fn preview(text: &str, chars: usize) -> &str {
+pub(super) fn preview(text: &str, chars: usize) -> &str {
     let Some((end, _)) = text.char_indices().nth(chars) else { return text };
     let text = &text[..end];
     match text.rfind('\n') {

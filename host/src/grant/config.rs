@@ -13,7 +13,7 @@ use super::{Grant, HookGrant};
 use crate::{
     component::Digest,
     dispatch::Thresholds,
-    registry::{Toolset, ToolSearch, Toolsets},
+    registry::{ToolSearch, Toolset, Toolsets},
 };
 
 /// Bytes of the file. A grant is a few lines.

@@ -76,6 +76,20 @@ impl Host {
         Ok(outcomes)
     }
 
+    /// Characters of a tool's result that a model is shown; what is over goes to a file. Nothing for an unknown tool.
+    pub fn max_result_chars(&self, name: &str) -> Option<usize> {
+        let catalogue = self.catalogue();
+        let entry = catalogue.get(name)?;
+        Some(
+            self.0
+                .pipeline
+                .policy
+                .load()
+                .bounds
+                .of_tool(entry.component.limits.shown, entry.definition.max_result_size),
+        )
+    }
+
     /// Forgets what the guardrails counted for a task: it ended, or a person stepped in.
     pub fn forget_task(&self, task_id: &str) {
         self.0.pipeline.policy.load().guardrails.forget(task_id);

@@ -53,7 +53,8 @@ impl Host {
     pub async fn definitions(&self, request: &DefinitionsRequest) -> Result<Definitions, ToolsetError> {
         let settings = self.0.settings.load_full();
         let definitions = self.offered(&request.toolsets).await?;
-        let search = ToolSearch { enabled: request.search.unwrap_or(settings.tool_search.enabled), ..settings.tool_search };
+        let search =
+            ToolSearch { enabled: request.search.unwrap_or(settings.tool_search.enabled), ..settings.tool_search };
         let window = request.context_window.or(settings.context_window);
         let (mut listed, deferred) = split(definitions, &settings.toolsets, &search, window);
         if !deferred.is_empty() {

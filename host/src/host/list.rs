@@ -82,6 +82,11 @@ impl Host {
         pollster::block_on(self.list())
     }
 
+    /// Forgets what the checks answered: the next list asks again.
+    pub fn forget_checks(&self) {
+        self.0.availability.forget();
+    }
+
     /// Every toolset, or the named one, and what it comes to.
     pub async fn list_toolsets(&self, name: Option<&str>) -> Result<Vec<ToolsetStatus>, ToolsetError> {
         let statuses = self.list().await;
@@ -92,9 +97,8 @@ impl Host {
             Some(name) => vec![name.to_owned()],
             None => toolsets.names(&registered),
         };
-        let works = |tool: &str| {
-            statuses.iter().any(|one| one.entry.definition.name == tool && one.status.is_offered())
-        };
+        let works =
+            |tool: &str| statuses.iter().any(|one| one.entry.definition.name == tool && one.status.is_offered());
         let describe = |name: String| {
             let tools: Vec<String> = toolsets.resolve(&name, &registered)?.into_iter().collect();
             let found = toolsets.get(&name);

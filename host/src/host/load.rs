@@ -33,6 +33,16 @@ pub enum LoadEvent {
 /// Hears of loading.
 pub type LoadListener = Arc<dyn Fn(LoadEvent) + Send + Sync>;
 
+/// A component, or why there is none.
+type Loaded<K> = Result<Arc<Component<K>>, Refusal>;
+
+/// What the hooks folders and this program's own hooks came to.
+struct LoadedHooks {
+    watchers: Vec<Watcher>,
+    components: Vec<Arc<Component<Hooks>>>,
+    refusals: Vec<Refusal>,
+}
+
 /// Where a component is to be had. The bytes of a file are held only while it is loaded.
 enum Source {
     Held(ComponentFile),
@@ -75,7 +85,7 @@ impl Host {
             toolsets.add(name, toolset.clone())?;
         }
         let (components, refusals) = self.load_tools(&config, added)?;
-        let (watchers, hooks, refused_hooks) = self.load_hooks(&config)?;
+        let LoadedHooks { watchers, components: hooks, refusals: refused_hooks } = self.load_hooks(&config)?;
         let may_override = |component: &Component, tool: &str| {
             config.of(&component.name, &component.digest).is_some_and(|grant| grant.overrides(tool))
         };
@@ -93,7 +103,7 @@ impl Host {
         let changed = !catalogue.is_same(&before) || !settings.is_same(&self.0.settings.load());
         let guardrails = match policy.guardrails.thresholds() == &config.guardrails {
             true => Arc::clone(&policy.guardrails),
-            false => Arc::new(Guardrails::new(config.guardrails.clone())),
+            false => Arc::new(Guardrails::new(config.guardrails)),
         };
         let bounds = config.context_window.map_or_else(Bounds::default, Bounds::for_window);
         // The hooks before the tools: no new tool is ever called without them.
@@ -108,19 +118,15 @@ impl Host {
         Ok(())
     }
 
-    fn load_tools(
-        &self,
-        config: &Config,
-        added: &Added,
-    ) -> Result<(Vec<Arc<Component>>, Vec<Refusal>), HostError> {
+    fn load_tools(&self, config: &Config, added: &Added) -> Result<(Vec<Arc<Component>>, Vec<Refusal>), HostError> {
         let bundled = self.0.bundled.iter();
-        let bundled = bundled.map(|(name, bytes)| ComponentFile::held(name, Origin::Bundled, Bytes::from_static(bytes)));
+        let bundled =
+            bundled.map(|(name, bytes)| ComponentFile::held(name, Origin::Bundled, Bytes::from_static(bytes)));
         let mut sources: Vec<Source> = bundled.map(Source::Held).collect();
         sources.extend(Source::files(&self.0.folders)?);
         sources.extend(added.components.iter().cloned().map(Source::Held));
-        let limits = |file: &ComponentFile| {
-            config.of(&file.name, &file.digest).map_or(Limits::HANDLE, |grant| grant.limits())
-        };
+        let limits =
+            |file: &ComponentFile| config.of(&file.name, &file.digest).map_or(Limits::HANDLE, |grant| grant.limits());
         let (mut components, mut refusals) = (Vec::<Arc<Component>>::new(), Vec::new());
         let loaded = self.catalogue();
         for found in self.load_all::<Tools>(&sources, loaded.components(), &limits) {
@@ -141,17 +147,13 @@ impl Host {
     }
 
     /// The hooks of this program and of the folders. A file that can't be loaded is a hook that fails at every call.
-    #[allow(clippy::type_complexity, reason = "the three halves of one answer")]
-    fn load_hooks(
-        &self,
-        config: &Config,
-    ) -> Result<(Vec<Watcher>, Vec<Arc<Component<Hooks>>>, Vec<Refusal>), HostError> {
+    fn load_hooks(&self, config: &Config) -> Result<LoadedHooks, HostError> {
         let own = self.0.hooks.iter().map(|hook| Watcher {
             name: hook.name().to_owned(),
             on_failure: OnFailure::Block,
             source: HookSource::Program(Arc::clone(hook)),
         });
-        let (mut watchers, mut hooks, mut refusals) = (own.collect::<Vec<_>>(), Vec::new(), Vec::new());
+        let (mut watchers, mut components, mut refusals) = (own.collect::<Vec<_>>(), Vec::new(), Vec::new());
         let sources = Source::files(&self.0.hook_folders)?;
         let limits = |file: &ComponentFile| config.hook(&file.name).limits();
         let loaded = self.0.settings.load_full();
@@ -170,7 +172,7 @@ impl Host {
             });
             let source = match result {
                 Ok(hook) => {
-                    hooks.push(Arc::clone(&hook));
+                    components.push(Arc::clone(&hook));
                     HookSource::Component(hook)
                 }
                 Err(refusal) => {
@@ -181,7 +183,7 @@ impl Host {
             };
             watchers.push(Watcher { name, on_failure: grant.on_failure, source });
         }
-        Ok((watchers, hooks, refusals))
+        Ok(LoadedHooks { watchers, components, refusals })
     }
 
     /// Loads one component, to see whether it can be.
@@ -195,7 +197,7 @@ impl Host {
         sources: &[Source],
         loaded: &[Arc<Component<K>>],
         limits: &(dyn Fn(&ComponentFile) -> Limits + Sync),
-    ) -> Vec<Result<Arc<Component<K>>, Refusal>> {
+    ) -> Vec<Loaded<K>> {
         let next = AtomicUsize::new(0);
         let work = || {
             let mut done = Vec::new();
@@ -210,7 +212,7 @@ impl Host {
             }
         };
         let threads = thread::available_parallelism().map_or(1, usize::from).min(sources.len()).max(1);
-        let mut results: Vec<(usize, Result<Arc<Component<K>>, Refusal>)> = thread::scope(|scope| {
+        let mut results: Vec<(usize, Loaded<K>)> = thread::scope(|scope| {
             let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
             let mut results = work();
             for other in others {
@@ -228,7 +230,7 @@ impl Host {
         source: &Source,
         loaded: &[Arc<Component<K>>],
         limits: &dyn Fn(&ComponentFile) -> Limits,
-    ) -> Result<Arc<Component<K>>, Refusal> {
+    ) -> Loaded<K> {
         let opened;
         let file = match source {
             Source::Held(file) => file,
@@ -245,7 +247,7 @@ impl Host {
         }
     }
 
-    fn load_new<K: Kind>(&self, file: &ComponentFile, limits: Limits) -> Result<Arc<Component<K>>, Refusal> {
+    fn load_new<K: Kind>(&self, file: &ComponentFile, limits: Limits) -> Loaded<K> {
         let loader = &self.0.pipeline.loader;
         if !loader.is_new::<K>(file) {
             return loader.load(file, limits).map(Arc::new);

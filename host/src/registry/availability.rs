@@ -53,9 +53,12 @@ struct Slot {
     last_good: Option<Instant>,
 }
 
+/// Shared by all who ask about one tool.
+type Shared = Arc<tokio::sync::Mutex<Slot>>;
+
 /// Answers by component digest and tool name.
 #[derive(Debug, Default)]
-pub struct Availability(Mutex<HashMap<(Digest, String), Arc<tokio::sync::Mutex<Slot>>>>);
+pub struct Availability(Mutex<HashMap<(Digest, String), Shared>>);
 
 impl Availability {
     /// The status by a kept answer, or by what `check` answers now. One check runs for all who ask at the same time.
@@ -102,7 +105,7 @@ impl Availability {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
-    fn slot(&self, digest: Digest, tool: &str) -> Arc<tokio::sync::Mutex<Slot>> {
+    fn slot(&self, digest: Digest, tool: &str) -> Shared {
         let mut slots = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(slots.entry((digest, tool.to_owned())).or_default())
     }

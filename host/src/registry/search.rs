@@ -13,7 +13,7 @@ const LENGTH: f64 = 0.75;
 
 /// What is known of one tool.
 #[derive(Clone, Copy, Debug)]
-pub struct Document<'a> {
+pub(crate) struct Document<'a> {
     /// Its name.
     pub name: &'a str,
     /// Its description.
@@ -24,7 +24,7 @@ pub struct Document<'a> {
 
 /// One tool that was found.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Hit {
+pub(crate) struct Hit {
     /// Which of the documents.
     pub at: usize,
     /// How well it fits; 0 where only its name contains the query.
@@ -32,7 +32,7 @@ pub struct Hit {
 }
 
 /// The tools that fit the query best, at most `limit`, best first. Where no word is found, those whose name contains the query.
-pub fn search(documents: &[Document<'_>], query: &str, limit: usize) -> Vec<Hit> {
+pub(crate) fn search(documents: &[Document<'_>], query: &str, limit: usize) -> Vec<Hit> {
     let query: String = query.trim().chars().take(QUERY_CHARS).collect();
     let mut hits = by_words(documents, &query);
     if hits.is_empty() {
@@ -224,6 +224,14 @@ mod tests {
             assert_eq!(forms.map(stem), [(); 3].map(|()| stem(forms[0])), "{forms:?}");
         }
         assert_eq!(["string", "bus", "ids"].map(stem), ["string", "bus", "ids"]);
+    }
+
+    #[test]
+    fn saying_a_word_again_does_not_make_it_count_more() {
+        assert_eq!(find("music file music music music", 20), find("file music", 20));
+        let parameters = json!({});
+        let documents = ["b c", "a a"].map(|description| Document { name: "", description, parameters: &parameters });
+        assert_eq!(search(&documents, "a b a a", 2), search(&documents, "a b", 2));
     }
 
     #[test]

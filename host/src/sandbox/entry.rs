@@ -6,8 +6,8 @@ use wasmtime::Store;
 
 use super::{CallState, limits::Limits};
 use crate::wit::latest::{
-    Body, Call, Content, Definition, DescribesPre, Failure, HookPre, Outcome, Redescription, Subscription, Surroundings,
-    ToolPre, Verdict,
+    Body, Call, Content, Definition, DescribesPre, Failure, HookPre, Outcome, Redescription, Subscription,
+    Surroundings, ToolPre, Verdict,
 };
 
 /// One exported function with its arguments.

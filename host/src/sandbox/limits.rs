@@ -177,7 +177,7 @@ fn bytes(n: usize) -> String {
     if n.is_multiple_of(MIB) { format!("{} MiB", n / MIB) } else { format!("{} KiB", n / KIB) }
 }
 
-fn thousands(n: u64) -> String {
+pub(crate) fn thousands(n: u64) -> String {
     let digits = n.to_string();
     let mut text = String::new();
     for (at, digit) in digits.chars().enumerate() {

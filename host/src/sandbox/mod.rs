@@ -105,6 +105,16 @@ pub struct Control {
     pub progress: Option<ProgressListener>,
 }
 
+impl Control {
+    /// Waits until the caller gives the call up; for ever, where it can't.
+    pub(crate) async fn cancelled(&self) {
+        match &self.cancel {
+            Some(token) => token.cancelled().await,
+            None => std::future::pending().await,
+        }
+    }
+}
+
 /// There is no place: as many calls run and wait as may.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the host is busy: {CONCURRENT} calls run and {QUEUED} wait; try again later", CONCURRENT = limits::CONCURRENT_CALLS, QUEUED = limits::QUEUED_CALLS)]
@@ -267,13 +277,13 @@ impl Sandbox {
         let waited = tokio::select! {
             biased;
             place = places.take() => Some(place?),
-            () = cancelled(control.cancel.as_ref()) => None,
+            () = control.cancelled() => None,
         };
         let Some(place) = waited else {
             return Ok(Run { answer: Err(given_up()), log: Vec::new(), usage: Usage::default() });
         };
         self.entered.fetch_add(1, Ordering::Relaxed);
-        let state = CallState::new(limits, control.progress);
+        let state = CallState::new(limits, control.progress.clone());
         let log = state.log.clone();
         let start = Instant::now();
         let store = Store::new(&self.engine, state);
@@ -287,7 +297,7 @@ impl Sandbox {
                     biased;
                     answer = entry.enter(&pre, &mut store) => answer.map_err(|why| Kill::from_error(&why)),
                     () = tokio::time::sleep(limits.wall) => Err(state::past_deadline(&limits)),
-                    () = cancelled(control.cancel.as_ref()) => Err(given_up()),
+                    () = control.cancelled() => Err(given_up()),
                 },
                 Err(why) => Err(Kill::from_error(&why)),
             };
@@ -345,13 +355,6 @@ fn configure(store: &mut Store<CallState>, limits: &Limits) -> wasmtime::Result<
     Ok(())
 }
 
-fn given_up() -> Kill {
+pub(crate) fn given_up() -> Kill {
     Kill::new(KillReason::Cancelled, "the caller gave the call up")
-}
-
-async fn cancelled(token: Option<&CancellationToken>) {
-    match token {
-        Some(token) => token.cancelled().await,
-        None => std::future::pending().await,
-    }
 }

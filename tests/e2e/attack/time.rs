@@ -46,11 +46,8 @@ pub(super) async fn sleeps_in_every_check() {
     assert_eq!(good.json(), "\"ok\"");
     assert!(took < Duration::from_millis(500), "a good call took {took:?} meanwhile");
     assert!(start.elapsed() <= Limits::CHECK.wall + GRACE, "the list took {:?}", start.elapsed());
-    let available: Vec<&str> = tools
-        .iter()
-        .filter(|tool| tool.status.is_offered())
-        .map(|tool| tool.entry.definition.name.as_str())
-        .collect();
+    let available: Vec<&str> =
+        tools.iter().filter(|tool| tool.status.is_offered()).map(|tool| tool.entry.definition.name.as_str()).collect();
     assert_eq!(available, ["good"]);
 }
 

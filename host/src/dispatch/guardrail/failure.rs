@@ -17,7 +17,7 @@ struct Telling<'a> {
 /// Whether a result says by itself that the call failed: it is a JSON object with an `error` that is not empty, or with
 /// `"success": false`, or with an `exit_code` other than 0. Only its own members count, not those further down. An `error` of
 /// null, false, `""`, `[]` or `{}` is empty.
-pub fn reports_failure(json: &str) -> bool {
+pub(crate) fn reports_failure(json: &str) -> bool {
     // A list of three would be read as the three members too.
     if !json.trim_start().starts_with('{') {
         return false;

@@ -17,7 +17,7 @@ mod thresholds;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-pub use failure::reports_failure;
+pub(crate) use failure::reports_failure;
 pub use thresholds::{Counts, Thresholds};
 
 use self::{recent::Recent, signature::Key, task::Task};
@@ -28,7 +28,7 @@ const TASKS: usize = 256;
 
 /// How a call ended.
 #[derive(Clone, Copy, Debug)]
-pub enum Ended<'a> {
+pub(crate) enum Ended<'a> {
     /// It failed, or [`reports_failure`] says that its result does.
     Failed,
     /// It worked.
@@ -41,25 +41,25 @@ pub enum Ended<'a> {
 }
 
 /// The counts of all tasks.
-pub struct Guardrails {
+pub(crate) struct Guardrails {
     thresholds: Thresholds,
     tasks: Mutex<Recent<Key, Task>>,
 }
 
 impl Guardrails {
     /// Guardrails for tasks that have tried nothing yet.
-    pub fn new(thresholds: Thresholds) -> Self {
+    pub(crate) fn new(thresholds: Thresholds) -> Self {
         Self { thresholds, tasks: Mutex::new(Recent::new(TASKS)) }
     }
 
     /// What it was made with.
-    pub fn thresholds(&self) -> &Thresholds {
+    pub(crate) fn thresholds(&self) -> &Thresholds {
         &self.thresholds
     }
 
     /// Asked before a call: an error is why it must not be run, for the model. `tool` is the name of a registered tool, since
     /// texts repeat it; nothing else of the call ever is in them.
-    pub fn before(&self, task: &str, tool: &str, arguments: &str) -> Result<(), String> {
+    pub(crate) fn before(&self, task: &str, tool: &str, arguments: &str) -> Result<(), String> {
         let Some(stop) = self.thresholds.stop else { return Ok(()) };
         let (task, of_tool, call) = keys(task, tool, arguments);
         let circle = self.tasks().get(&task).and_then(|task| task.stopped(&of_tool, &call, stop));
@@ -67,7 +67,7 @@ impl Guardrails {
     }
 
     /// Told after a call that was run: a warning for the model, if it begins to go round.
-    pub fn after(&self, task: &str, tool: &str, arguments: &str, ended: Ended<'_>) -> Option<String> {
+    pub(crate) fn after(&self, task: &str, tool: &str, arguments: &str, ended: Ended<'_>) -> Option<String> {
         let warn = self.thresholds.warn;
         let (task, of_tool, call) = keys(task, tool, arguments);
         let result = match ended {
@@ -89,7 +89,7 @@ impl Guardrails {
     }
 
     /// Forgets a task: it is over, or somebody had a look and lets it go on.
-    pub fn forget(&self, task: &str) {
+    pub(crate) fn forget(&self, task: &str) {
         self.tasks().remove(&signature::of_text(task));
     }
 

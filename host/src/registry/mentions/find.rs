@@ -131,7 +131,7 @@ mod tests {
             ("Use web_search, web_search-style, 用web_search吧.", &["web_search"; 3]),
             ("Use 'web-fetch' or the web-fetch tool.", &["web-fetch"; 2]),
             ("A process in a terminal may patch its memory.", &[]),
-            ("Lists process(es) and patch (or not). This tool.\n\nprocess", &[]),
+            ("Lists process(es) and patch (or not). A tool\n\nprocess", &[]),
             ("terminal-based, web_searches, my_web_search, überweb_search, web-fetch", &[]),
             ("Those tools process data. The terminal's toolbox.", &[]),
         ] {

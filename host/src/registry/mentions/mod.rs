@@ -22,7 +22,7 @@ const ROUNDS: usize = 4;
 
 /// Which tools a text may name.
 #[derive(Clone, Copy)]
-pub struct Mentions<'a> {
+pub(crate) struct Mentions<'a> {
     /// Whether there is a tool of that name at all. Other words are just words.
     pub known: &'a dyn Fn(&str) -> bool,
     /// Whether the model is offered it.
@@ -31,7 +31,7 @@ pub struct Mentions<'a> {
 
 impl Mentions<'_> {
     /// The text without mentions, or nothing if it has none.
-    pub fn in_text(&self, text: &str) -> Option<String> {
+    pub(crate) fn in_text(&self, text: &str) -> Option<String> {
         let mut found = self.find(text);
         if found.is_empty() {
             return None;
@@ -48,7 +48,7 @@ impl Mentions<'_> {
     }
 
     /// Changes the texts for a reader in a schema, `title` and `description`. Whether any was changed.
-    pub fn in_schema(&self, schema: &mut Value) -> bool {
+    pub(crate) fn in_schema(&self, schema: &mut Value) -> bool {
         let mut changed = false;
         let mut visit = |node: &mut Map<String, Value>| {
             for key in ["title", "description"] {
@@ -124,6 +124,7 @@ mod tests {
         assert_eq!(mentions().in_text("Prefer read_file. Or `grep`, or some_other thing, or a process."), None);
         assert_eq!(mentions().in_text("Prefer read_file. Or web_search.").as_deref(), Some("Prefer read_file."));
         assert_eq!(mentions().in_text("Web_search finds pages. Terminal tools do not. Ok.").as_deref(), Some("Ok."));
+        assert_eq!(mentions().in_text("Another tool like this tool tools."), None);
         assert_eq!(mentions().in_text("WEB_SEARCH is a variable."), None);
     }
 

@@ -154,19 +154,45 @@ mod tests {
 
     #[test]
     fn a_schema_that_grows_without_end_is_cut() {
-        let two = json!([{"$ref": "#/$defs/d1"}, {"$ref": "#/$defs/d1"}]);
-        let mut doubling = json!({"$defs": {}, "properties": {"a": {"$ref": "#/$defs/d0"}}});
+        let heavy = json!({"enum": ["x".repeat(50_000)]});
+        let uses: Value = (0..1000).map(|n| (format!("p{n}"), json!({"$ref": "#/$defs/heavy"}))).collect();
+        let mut doubling = json!({});
         for n in 0..60 {
-            let next = format!("#/$defs/d{}", n + 1);
-            doubling["$defs"][format!("d{n}")] =
-                json!({"prefixItems": two, "properties": {"x": {"$ref": next}, "y": {"$ref": next}}});
+            let next = json!({"$ref": format!("#/$defs/d{}", n + 1)});
+            doubling[format!("d{n}")] = json!({"properties": {"x": next, "y": next}});
         }
-        let heavy = json!({"$defs": {"h": {"enum": ["x".repeat(50_000)]}}, "properties": (0..1000).map(|n| (format!("p{n}"), json!({"$ref": "#/$defs/h"}))).collect::<Value>()});
-        let deep = (0..120).fold(json!({}), |inner, _| json!({"items": inner}));
+        for schema in [
+            json!({"$defs": {"heavy": heavy}, "properties": uses}),
+            json!({"$defs": doubling, "properties": {"a": {"$ref": "#/$defs/d0"}}}),
+        ] {
+            let size = schema.to_string().len();
+            for provider in Provider::ALL {
+                assert!(adapt(&schema, provider).to_string().len() < 2 * (size + (256 << 10)), "{provider:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_schema_that_is_too_deep_is_cut() {
+        let mut chain = json!({"d4000": {}});
+        for n in 0..4000 {
+            chain[format!("d{n}")] = json!({"items": {"$ref": format!("#/$defs/d{}", n + 1)}});
+        }
+        let chain = json!({"$defs": chain, "items": {"$ref": "#/$defs/d0"}});
+        let nested = (0..120).fold(json!({}), |inner, _| json!({"items": inner}));
+        let typed = (0..100).fold(json!({}), |inner, _| json!({"type": ["array", "string"], "items": inner}));
         for provider in Provider::ALL {
-            for schema in [&doubling, &heavy, &json!({"properties": {"a": deep}})] {
-                let size = schema.to_string().len();
-                assert!(adapt(schema, provider).to_string().len() < 3 * (size + (256 << 10)), "{provider:?}");
+            for schema in [&chain, &nested, &typed] {
+                let adapted = adapt(schema, provider);
+                let depth = |mut node: &Value| {
+                    let mut depth = 0;
+                    while let Some(inner) = node.pointer("/anyOf/0").or_else(|| node.get("items")) {
+                        (node, depth) = (inner, depth + 1);
+                    }
+                    depth
+                };
+                assert!(depth(&adapted) <= DEPTH, "{provider:?}");
+                assert_eq!(adapt(&adapted, provider), adapted);
             }
         }
     }

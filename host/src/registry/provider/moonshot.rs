@@ -96,6 +96,11 @@ mod tests {
                     json!({"anyOf": [{"minLength": 3, "type": "string"}, {"title": "t", "type": "string"}]}),
                 ),
                 (
+                    "null is no type for a branch",
+                    json!({"type": "null", "anyOf": [{"title": "a"}, {"title": "b"}]}),
+                    json!({"anyOf": [{"title": "a", "type": "string"}, {"title": "b", "type": "string"}]}),
+                ),
+                (
                     "null branches go",
                     json!({"anyOf": [{"type": "string"}, {"type": "null"}, {"type": "integer"}]}),
                     json!({"anyOf": [{"type": "string"}, {"type": "integer"}]}),

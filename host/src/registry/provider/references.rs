@@ -100,7 +100,7 @@ impl References<'_> {
 
     fn open(&mut self, pointer: String) -> Option<Node> {
         let target = self.root.pointer(&pointer).filter(|_| !self.open.contains(&pointer))?;
-        let _ = after(target, self.left);
+        self.left = after(target, self.left)?;
         self.open.push(pointer);
         let mut node = as_node(target.clone());
         drop_definitions(&mut node);
@@ -157,6 +157,9 @@ mod tests {
     #[test]
     fn a_reference_into_what_the_rules_change_is_followed() {
         let schema = json!({"properties": {"a": {"anyOf": [{"type": "string"}, "null"]}, "b": {"$ref": "#/properties/a/anyOf/0"}}});
+        assert_eq!(adapt(&schema, Provider::Standard)["properties"]["b"], json!({"type": "string"}));
+        let schema =
+            json!({"$defs": {"a": {"anyOf": ["string", "null"]}}, "properties": {"b": {"$ref": "#/$defs/a/anyOf/0"}}});
         assert_eq!(adapt(&schema, Provider::Standard)["properties"]["b"], json!({"type": "string"}));
     }
 

@@ -45,6 +45,10 @@ fn tidy(node: &mut Node, depth: usize) {
     if node.get("type").is_some_and(|kind| kind == "object") {
         node.entry("properties").or_insert(json!({}));
     }
+    // OpenAI and Gemini refuse a list that does not say of what.
+    if node.get("type").is_some_and(|kind| kind == "array") && !node.contains_key("prefixItems") {
+        node.entry("items").or_insert(json!({}));
+    }
     prune_required(node);
 }
 
@@ -82,6 +86,7 @@ mod tests {
                 ("a bare object gets properties", json!("object"), object.clone()),
                 ("any other text is an empty object", json!("no such type"), object.clone()),
                 ("no schema at all allows anything", json!(null), json!({})),
+                ("an array gets items", json!({"type": "array"}), json!({"type": "array", "items": {}})),
                 ("an object gets properties", json!({"type": "object"}), object.clone()),
                 (
                     "a type or null is nullable",
@@ -98,6 +103,11 @@ mod tests {
                     "several types or null are a nullable choice",
                     json!({"type": ["string", "null", "integer"]}),
                     json!({"anyOf": [{"type": "string"}, {"type": "integer"}], "nullable": true}),
+                ),
+                (
+                    "a choice that is there says more than several types",
+                    json!({"type": ["string", "integer"], "anyOf": [{"minLength": 1}, {"minimum": 1}]}),
+                    json!({"anyOf": [{"minLength": 1}, {"minimum": 1}]}),
                 ),
                 (
                     "keywords go with the type they speak about",

@@ -87,7 +87,7 @@ impl Preset {
 }
 
 /// Why no component may register a tool under this toolset, if none may. The names of leaves are open to all.
-pub fn is_reserved(name: &str) -> Option<&'static str> {
+pub(crate) fn is_reserved(name: &str) -> Option<&'static str> {
     if name == "all" || name == "*" {
         Some("this one stands for every tool")
     } else if name.starts_with(MCP) {
