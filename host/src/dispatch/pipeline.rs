@@ -194,7 +194,7 @@ impl Pipeline {
         let Some(entry) = entry else { return reply };
         let most = bounds.of_tool(entry.component.limits.shown, entry.definition.max_result_size);
         let reply = bound::bound(reply, most, &self.spill, &call.context.call_id);
-        if entry.reaches_outside() { marked(&call.name, reply) } else { reply }
+        if entry.definition.hints.open_world { marked(&call.name, reply) } else { reply }
     }
 }
 

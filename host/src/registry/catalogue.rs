@@ -25,14 +25,6 @@ impl Entry {
         Self { definition, component, validator: OnceLock::new() }
     }
 
-    /// Whether what it returns may come from outside this machine: by its own word, or because it could.
-    pub(crate) fn reaches_outside(&self) -> bool {
-        let network = ["hermes:tool/http", "wasi:http", "wasi:sockets"];
-        let imports = &self.component.inspection.imports;
-        let could = || imports.iter().any(|import| network.iter().any(|name| import.name.starts_with(name)));
-        self.definition.hints.open_world || could()
-    }
-
     /// What checks arguments, made for the first call.
     pub(crate) fn validator(&self) -> Result<&Validator, String> {
         if let Some(validator) = self.validator.get() {

@@ -39,6 +39,9 @@ pub(super) fn complete(node: &mut Node, inherited: Option<&str>) {
             node.entry("properties").or_insert(json!({}));
             node.entry("required").or_insert(json!([]));
         }
+        if kind == "array" && !node.contains_key("prefixItems") {
+            node.entry("items").or_insert(json!({}));
+        }
     }
     each_child(node, |keyword, child| {
         if let Value::Object(child) = child {

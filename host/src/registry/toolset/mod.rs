@@ -23,7 +23,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Deserialize;
 
 pub use error::ToolsetError;
-pub(super) use presets::{is_reserved, never_parallel, path_scoped};
+pub(super) use presets::is_reserved;
+pub use presets::{never_parallel, path_scoped};
 pub use registered::Registered;
 pub use select::Selection;
 
