@@ -106,8 +106,19 @@ fn a_line_says_who_what_when_with_what_and_how_it_ended() {
     let record = records[0].as_object().unwrap();
     let keys: BTreeSet<&str> = record.keys().map(String::as_str).collect();
     let expected = [
-        "approval", "arguments", "call", "capabilities", "component", "duration_us", "fuel", "memory", "outcome",
-        "session", "task", "time", "tool",
+        "approval",
+        "arguments",
+        "call",
+        "capabilities",
+        "component",
+        "duration_us",
+        "fuel",
+        "memory",
+        "outcome",
+        "session",
+        "task",
+        "time",
+        "tool",
     ];
     assert_eq!(keys, BTreeSet::from(expected));
     assert_eq!((&record["call"], &record["task"], &record["session"]), (&json!("c"), &json!("t"), &json!("s")));

@@ -66,7 +66,8 @@ fn assert_goes_round(host: &Host, warned: usize, stopped: usize, call: impl Fn(u
 
 #[test]
 fn the_same_failing_call_is_warned_at_the_second_and_stopped_at_the_sixth_attempt() {
-    let host = builder(&stage()).build().unwrap();
+    let place = stage();
+    let host = builder(&place).build().unwrap();
     // The order of members and the spaces do not make it another call.
     let same = [r#"{"a":1,"b":2}"#, r#"{ "b": 2, "a": 1 }"#];
     let stopped = assert_goes_round(&host, 2, 6, |time| call(&host, "fails", same[time % 2]));
@@ -80,14 +81,16 @@ fn the_same_failing_call_is_warned_at_the_second_and_stopped_at_the_sixth_attemp
 
 #[test]
 fn a_tool_that_fails_whatever_its_arguments_is_warned_at_3_and_stopped_after_8() {
-    let host = builder(&stage()).build().unwrap();
+    let place = stage();
+    let host = builder(&place).build().unwrap();
     assert_goes_round(&host, 3, 9, |time| call(&host, "fails", &format!("{{\"n\":{time}}}")));
     assert_eq!(kind(&call(&host, "writes", "{}")), "ok", "other tools go on");
 }
 
 #[test]
 fn the_same_result_of_a_tool_that_only_reads_or_may_be_repeated_is_warned_at_2_and_stopped_after_5() {
-    let host = builder(&stage()).build().unwrap();
+    let place = stage();
+    let host = builder(&place).build().unwrap();
     for tool in ["reads", "repeats"] {
         assert_goes_round(&host, 2, 6, |_| call(&host, tool, "{}"));
         assert_eq!(kind(&call(&host, tool, r#"{"n":1}"#)), "ok", "other arguments may be tried");
@@ -102,7 +105,8 @@ fn the_same_result_of_a_tool_that_only_reads_or_may_be_repeated_is_warned_at_2_a
 
 #[test]
 fn a_warning_is_a_member_of_the_result_and_a_result_that_is_no_object_becomes_one() {
-    let host = builder(&stage()).build().unwrap();
+    let place = stage();
+    let host = builder(&place).build().unwrap();
     let second = |tool: &str| {
         call(&host, tool, "{}");
         call(&host, tool, "{}")
@@ -116,7 +120,8 @@ fn a_warning_is_a_member_of_the_result_and_a_result_that_is_no_object_becomes_on
 
 #[test]
 fn tasks_do_not_disturb_each_other_and_a_forgotten_one_starts_afresh() {
-    let host = builder(&stage()).build().unwrap();
+    let place = stage();
+    let host = builder(&place).build().unwrap();
     assert_goes_round(&host, 2, 6, |_| call(&host, "fails", "{}"));
     let other = host.call_blocking("fails", "{}", in_task("u"));
     assert_eq!((kind(&other), warning(&other)), ("failed", None));
@@ -133,7 +138,8 @@ fn tasks_do_not_disturb_each_other_and_a_forgotten_one_starts_afresh() {
 
 #[test]
 fn calls_without_a_task_are_never_warned_or_stopped() {
-    let host = builder(&stage()).build().unwrap();
+    let place = stage();
+    let host = builder(&place).build().unwrap();
     for tool in ["fails", "reads"] {
         for _ in 0..12 {
             let outcome = host.call_blocking(tool, "{}", CallContext::default());
@@ -171,7 +177,8 @@ impl Hook for Forbids {
 
 #[test]
 fn calls_that_a_hook_blocks_that_nobody_knows_or_that_break_the_schema_count_as_failures() {
-    let host = builder(&stage()).hook(Arc::new(Forbids)).build().unwrap();
+    let place = stage();
+    let host = builder(&place).hook(Arc::new(Forbids)).build().unwrap();
     for (tool, arguments, expected) in
         [("writes", "{}", "denied"), ("nobody", "{}", "unknown-tool"), ("reads", "[1]", "invalid-arguments")]
     {
@@ -186,8 +193,10 @@ fn calls_that_a_hook_blocks_that_nobody_knows_or_that_break_the_schema_count_as_
 #[test]
 fn a_result_that_says_it_failed_counts_as_a_failure_wherever_it_comes_from() {
     let error = r#"{"error":"no such page"}"#;
-    let tools = [("inside", says("inside", "", JSON, error)), ("outside", says("outside", &hints(OPEN_WORLD), JSON, error))];
-    let host = builder(&place(&tools)).build().unwrap();
+    let tools =
+        [("inside", says("inside", "", JSON, error)), ("outside", says("outside", &hints(OPEN_WORLD), JSON, error))];
+    let place = place(&tools);
+    let host = builder(&place).build().unwrap();
     for tool in ["inside", "outside"] {
         assert_goes_round(&host, 2, 6, |_| call(&host, tool, "{}"));
     }
@@ -195,21 +204,24 @@ fn a_result_that_says_it_failed_counts_as_a_failure_wherever_it_comes_from() {
 
 #[test]
 fn the_same_result_is_the_same_though_it_went_to_a_file() {
-    let host = builder(&place(&[("large", fills("large", &hints(READ_ONLY), 100_001))])).build().unwrap();
+    let place = place(&[("large", fills("large", &hints(READ_ONLY), 100_001))]);
+    let host = builder(&place).build().unwrap();
     let replies: Vec<Value> = (0..2).map(|_| json(&call(&host, "large", "{}"))).collect();
     assert_eq!(replies[0]["truncated"], true);
     assert!(replies[1]["_warning"].is_string(), "{}", replies[1]["note"]);
 }
 
 /// A guest that sleeps until it is ended, and one that fails.
-fn sleeper() -> Host {
+fn sleeper() -> (Place, Host) {
     let tools = [("sleeps_forever", guest::attack("sleeps_forever")), ("fails", fails("fails", "", "no"))];
-    builder(&place(&tools)).build().unwrap()
+    let place = place(&tools);
+    let host = builder(&place).build().unwrap();
+    (place, host)
 }
 
 #[tokio::test]
 async fn calls_that_were_cancelled_do_not_count() {
-    let host = sleeper();
+    let (_place, host) = sleeper();
     for _ in 0..8 {
         let cancel = CancellationToken::new();
         let before = host.sandbox().instances_made();
@@ -225,18 +237,19 @@ async fn calls_that_were_cancelled_do_not_count() {
 
 #[tokio::test]
 async fn calls_that_found_no_place_do_not_count() {
-    let host = sleeper();
+    let (_place, host) = sleeper();
     let cancel = CancellationToken::new();
-    let sleepers = (0..CONCURRENT_CALLS + QUEUED_CALLS).map(|_| host.call("sleeps_forever", "{}", cancelled_by(&cancel)));
+    let sleepers =
+        (0..CONCURRENT_CALLS + QUEUED_CALLS).map(|_| host.call("sleeps_forever", "{}", cancelled_by(&cancel)));
     let busy = async {
         // Whoever is let in before the queue is full waits in it; it is dropped again.
-        let ask = |context| tokio::time::timeout(Duration::from_millis(20), host.call("fails", "{}", context));
+        let ask = || tokio::time::timeout(Duration::from_millis(20), host.call("fails", "{}", CallContext::default()));
         let mut tries = 0..500;
-        while !ask(CallContext::default()).await.is_ok_and(|outcome| kind(&outcome) == "busy") {
+        while !ask().await.is_ok_and(|outcome| kind(&outcome) == "busy") {
             assert!(tries.next().is_some(), "the host never was busy");
         }
         for _ in 0..8 {
-            let outcome = ask(in_task("t")).await.unwrap();
+            let outcome = host.call("fails", "{}", in_task("t")).await;
             assert_eq!((kind(&outcome), warning(&outcome)), ("busy", None));
         }
         cancel.cancel();

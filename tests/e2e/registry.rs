@@ -114,7 +114,10 @@ fn an_override_wins_for_the_tools_it_names_and_for_no_other() {
     place.drop_in("b.wasm", &answering(&["twin", "extra"], "b"));
     configure(&place, "[tools.b]\noverride = [\"twin\", \"calculate\"]");
     let list = list(&place, &[]);
-    assert_eq!((owner(&list, "twin"), owner(&list, "extra"), owner(&list, "calculate")), ("b".into(), "a".into(), "calc".into()));
+    assert_eq!(
+        (owner(&list, "twin"), owner(&list, "extra"), owner(&list, "calculate")),
+        ("b".into(), "a".into(), "calc".into())
+    );
     assert_eq!(
         refused(&list),
         [
@@ -143,7 +146,8 @@ fn an_override_that_is_pinned_is_for_those_bytes_only() {
     let mine = answering(&["twin"], "b");
     place.drop_in("a.wasm", &answering(&["twin"], "a"));
     place.drop_in("b.wasm", &mine);
-    let pinned = |digest: Digest| configure(&place, &format!("[tools.b]\ndigest = \"{digest}\"\noverride = [\"twin\"]"));
+    let pinned =
+        |digest: Digest| configure(&place, &format!("[tools.b]\ndigest = \"{digest}\"\noverride = [\"twin\"]"));
     pinned(Digest::of(&mine));
     assert_eq!(owner(&list(&place, &[]), "twin"), "b");
     // Somebody puts other bytes under the name that has the grant.
@@ -242,11 +246,8 @@ fn a_tool_outside_the_callers_toolsets_is_not_there_for_it() {
     assert_eq!(call("alpha_two", &CallContext::default()).json(), "\"ok\"");
     let unknown = call("alpha_one", &scoped(Some(&["insid"]), &[])).result.unwrap_err();
     assert_eq!(unknown.kind, ErrorKind::Denied, "a misspelt scope must not be a wide one");
-    let batch = ["alpha_one", "alpha_two"].map(|name| BatchCall {
-        name: name.into(),
-        arguments: "{}".into(),
-        call_id: None,
-    });
+    let batch =
+        ["alpha_one", "alpha_two"].map(|name| BatchCall { name: name.into(), arguments: "{}".into(), call_id: None });
     let outcomes = pollster::block_on(host.call_batch(&batch, scoped(Some(&["inside"]), &[]), None)).unwrap();
     let kinds: Vec<_> = outcomes.iter().map(|one| one.result.as_ref().err().map(|error| error.kind)).collect();
     assert_eq!(kinds, [None, Some(ErrorKind::UnknownTool)]);

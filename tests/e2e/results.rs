@@ -181,7 +181,8 @@ fn a_small_context_window_lowers_the_bound() {
 fn hostile_call_ids_stay_inside_the_results_folder() {
     let place = place(&[("large", fills("large", &own_limit(10), 100))]);
     let host = builder(&place).build().unwrap();
-    let ids = ["../../evil".into(), "/tmp/evil".into(), "..".into(), String::new(), "x".repeat(10_000), "a\0b\n".into()];
+    let ids =
+        ["../../evil".into(), "/tmp/evil".into(), "..".into(), String::new(), "x".repeat(10_000), "a\0b\n".into()];
     let results = place.home().join("results");
     let before = fs::read_dir(place.root.path()).unwrap().count();
     for (count, id) in ids.iter().enumerate() {

@@ -68,7 +68,8 @@ fn the_list_has_every_preset_and_what_components_registered() {
 
 #[test]
 fn one_toolset_is_shown_with_every_tool_it_comes_to() {
-    let place = place("[toolsets.mine]\ndescription = \"My own\"\ntools = [\"forecast\"]\nincludes = [\"todo\", \"weather\"]");
+    let place =
+        place("[toolsets.mine]\ndescription = \"My own\"\ntools = [\"forecast\"]\nincludes = [\"todo\", \"weather\"]");
     let output = place.run(&["toolsets", "mine"]);
     assert_eq!(output.status.code(), Some(0));
     let expected = "mine\nMy own\nincludes todo, weather\n  forecast\n  radar (not here)\n  todo (not here)\n";
@@ -103,7 +104,10 @@ fn a_toolset_is_available_if_one_of_its_tools_works() {
 #[test]
 fn an_unknown_toolset_is_wrong_usage_and_the_nearest_is_named() {
     let place = place("[toolsets.mine]\nincludes = [\"wether\"]");
-    assert_wrong(&place.run(&["toolsets", "debuging"]), &["no toolset is named \"debuging\"", "did you mean debugging"]);
+    assert_wrong(
+        &place.run(&["toolsets", "debuging"]),
+        &["no toolset is named \"debuging\"", "did you mean debugging"],
+    );
     assert_wrong(&place.run(&["toolsets", "--json", "wheather"]), &["did you mean weather"]);
     assert_wrong(&place.run(&["toolsets", "zzzzzz"]), &["`hermes-host toolsets` lists those there are"]);
     assert_wrong(&place.run(&["toolsets", "mine"]), &["\"wether\", which mine includes", "did you mean weather"]);
@@ -168,10 +172,8 @@ fn tools_of(host: &Host, toolset: &str) -> Option<Vec<String>> {
 fn a_toolset_of_the_program_stays_over_reloads_and_every_change_counts_once() {
     let place = place("[toolsets.operators]\ntools = [\"a\"]");
     let host = start::builder(&place).build().unwrap();
-    let toolset = |tools: &[&str]| Toolset {
-        tools: tools.iter().map(ToString::to_string).collect(),
-        ..Toolset::default()
-    };
+    let toolset =
+        |tools: &[&str]| Toolset { tools: tools.iter().map(ToString::to_string).collect(), ..Toolset::default() };
     let start = host.generation();
     host.add_toolset("mine", toolset(&["forecast"])).unwrap();
     assert_eq!((host.generation(), tools_of(&host, "mine")), (start + 1, Some(vec!["forecast".into()])));
@@ -199,7 +201,8 @@ fn a_toolset_comes_and_goes_with_the_component_that_registers_under_it() {
     let host = start::builder(&place).build().unwrap();
     assert_eq!(tools_of(&host, "weather"), None);
     let web = tools_of(&host, "web").unwrap();
-    let tools = [Tool { toolset: "weather", ..Tool::named("forecast") }, Tool { toolset: "web", ..Tool::named("feed") }];
+    let tools =
+        [Tool { toolset: "weather", ..Tool::named("forecast") }, Tool { toolset: "web", ..Tool::named("feed") }];
     host.register("mine", component(&tools, "", "")).unwrap();
     assert_eq!(tools_of(&host, "weather").unwrap(), ["forecast"]);
     assert_eq!(tools_of(&host, "web").unwrap(), [&["feed".to_owned()][..], &web].concat(), "a leaf gains it");

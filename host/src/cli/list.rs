@@ -4,7 +4,7 @@ use anyhow::Result;
 use hermes_host::{
     Host, ToolStatus,
     component::{Component, Hooks, Origin, Refusal},
-    registry::{Entry, Status},
+    registry::{Entry, Status, Subscription},
 };
 use serde_json::{Value, json};
 
@@ -46,6 +46,7 @@ fn show(host: &Host, tools: &[ToolStatus]) -> Result<()> {
     };
     let rows = tools.iter().map(|tool| (&*tool.entry, Some(status(tool))));
     table(rows, Some("STATUS"))?;
+    show_hooks(host)?;
     show_all_refusals(host);
     Ok(())
 }
@@ -53,6 +54,7 @@ fn show(host: &Host, tools: &[ToolStatus]) -> Result<()> {
 /// The table of what was found. Nothing is asked whether it works: a start instantiates nothing.
 pub(super) fn show_found(host: &Host) -> Result<()> {
     table(host.catalogue().tools().map(|entry| (&**entry, None)), None)?;
+    show_hooks(host)?;
     show_all_refusals(host);
     Ok(())
 }
@@ -130,18 +132,36 @@ fn describe(host: &Host, tool: &ToolStatus) -> Value {
     })
 }
 
-fn describe_hook(hook: &Component<Hooks>) -> Value {
-    let wanted = &hook.offer;
+/// Who watches over the calls, where somebody does.
+fn show_hooks(host: &Host) -> Result<()> {
+    let heading = ["HOOK", "ASKED", "ABOUT", "DIGEST"].map(|cell| output::styled(output::BOLD, cell));
+    let mut rows = vec![heading.to_vec()];
+    for hook in host.hooks() {
+        let tools = if hook.offer.tools.is_empty() { "all tools".to_owned() } else { hook.offer.tools.join(", ") };
+        let digest = output::styled(output::DIM, &hook.digest.short());
+        rows.push(vec![hook.name.clone(), points(&hook.offer).join(", "), tools, digest]);
+    }
+    if rows.len() == 1 {
+        return Ok(());
+    }
+    output::line(&format!("\n{}", output::table(&rows).trim_end()))
+}
+
+fn points(wanted: &Subscription) -> Vec<&'static str> {
     let points = [
         (wanted.pre_tool_call, "pre_tool_call"),
         (wanted.post_tool_call, "post_tool_call"),
         (wanted.transform_tool_result, "transform_tool_result"),
     ];
+    points.into_iter().filter(|(wanted, _)| *wanted).map(|(_, name)| name).collect()
+}
+
+fn describe_hook(hook: &Component<Hooks>) -> Value {
     json!({
         "name": hook.name,
         "origin": hook.origin.describe(),
         "digest": hook.digest,
-        "points": points.iter().filter(|(wanted, _)| *wanted).map(|(_, name)| name).collect::<Vec<_>>(),
-        "tools": wanted.tools,
+        "points": points(&hook.offer),
+        "tools": hook.offer.tools,
     })
 }

@@ -72,7 +72,11 @@ fn table(toolsets: &[ToolsetStatus]) -> Result<()> {
     for one in toolsets {
         let works = one.available.len().to_string();
         let works = if one.available.is_empty() { works } else { output::styled(output::GOOD, &works) };
-        rows.push(vec![one.name.clone(), one.tools.len().to_string(), works, one.description.clone()]);
+        let about = match &one.problem {
+            Some(problem) => output::styled(output::BAD, problem),
+            None => one.description.clone(),
+        };
+        rows.push(vec![one.name.clone(), one.tools.len().to_string(), works, about]);
     }
     output::line(output::table(&rows).trim_end())
 }
@@ -107,5 +111,6 @@ fn describe(one: &ToolsetStatus) -> Value {
         "tools": one.tools,
         "available_tools": one.available,
         "available": !one.available.is_empty(),
+        "problem": one.problem,
     })
 }

@@ -1,6 +1,7 @@
 //! How a host is made.
 
 use std::{
+    hash::{BuildHasher, RandomState},
     path::{Path, PathBuf},
     sync::{Arc, Mutex, atomic::AtomicU64},
 };
@@ -183,6 +184,7 @@ impl HostBuilder {
             settings: ArcSwap::default(),
             availability: Availability::default(),
             redescriptions: Redescriptions::default(),
+            instance: format!("{:08x}", RandomState::new().hash_one(std::process::id()) as u32),
             calls: AtomicU64::new(0),
             added: Mutex::new(Added::default()),
             home,

@@ -127,7 +127,7 @@ impl Host {
     }
 
     fn next_call_id(&self) -> String {
-        format!("call-{}", self.0.calls.fetch_add(1, Ordering::Relaxed) + 1)
+        format!("call-{}-{}", self.0.instance, self.0.calls.fetch_add(1, Ordering::Relaxed) + 1)
     }
 }
 

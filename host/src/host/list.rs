@@ -1,7 +1,7 @@
 //! All tools and toolsets, and whether each can work.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -46,6 +46,8 @@ pub struct ToolsetStatus {
     pub tools: Vec<String>,
     /// Those of them that are loaded and can work: a toolset is available if there is one.
     pub available: Vec<String>,
+    /// Why it can't be resolved.
+    pub problem: Option<String>,
 }
 
 impl Host {
@@ -93,24 +95,29 @@ impl Host {
         let catalogue = self.catalogue();
         let registered = registered(&catalogue);
         let toolsets = self.toolsets();
-        let names = match name {
-            Some(name) => vec![name.to_owned()],
-            None => toolsets.names(&registered),
-        };
         let works =
             |tool: &str| statuses.iter().any(|one| one.entry.definition.name == tool && one.status.is_offered());
-        let describe = |name: String| {
-            let tools: Vec<String> = toolsets.resolve(&name, &registered)?.into_iter().collect();
-            let found = toolsets.get(&name);
-            Ok(ToolsetStatus {
+        let describe = |name: &str, resolved: Result<BTreeSet<String>, ToolsetError>| {
+            let found = toolsets.get(name);
+            let (tools, problem) = match resolved {
+                Ok(tools) => (tools.into_iter().collect(), None),
+                Err(why) => (Vec::new(), Some(why.to_string())),
+            };
+            ToolsetStatus {
+                name: name.to_owned(),
                 description: found.map(|toolset| toolset.description.clone()).unwrap_or_default(),
                 includes: found.map(|toolset| toolset.includes.clone()).unwrap_or_default(),
                 available: tools.iter().filter(|tool| works(tool)).cloned().collect(),
                 tools,
-                name,
-            })
+                problem,
+            }
         };
-        names.into_iter().map(describe).collect()
+        if let Some(name) = name {
+            return Ok(vec![describe(name, Ok(toolsets.resolve(name, &registered)?))]);
+        }
+        // One that includes what does not exist must not hide the others.
+        let names = toolsets.names(&registered);
+        Ok(names.iter().map(|name| describe(name, toolsets.resolve(name, &registered))).collect())
     }
 
     /// Asks the tools of one component. After one that had to be ended the others are not asked: it would be the same code again.

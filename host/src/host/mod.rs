@@ -61,6 +61,8 @@ struct Inner {
     settings: ArcSwap<Settings>,
     availability: Availability,
     redescriptions: Redescriptions,
+    /// Tells this host's calls from those of others that share its home.
+    instance: String,
     calls: AtomicU64,
     /// What the embedding program added; whoever changes the catalogue holds it.
     added: Mutex<Added>,

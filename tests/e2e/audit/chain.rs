@@ -50,7 +50,10 @@ fn a_log_that_nobody_touched_is_whole() {
     assert_eq!(verified(|_| ()), (0, vec![], "whole: 5 lines, none removed or changed\n".into()));
     let place = Place::new();
     let output = place.run(&["audit", "--verify"]);
-    assert_eq!((output.status.code(), stdout(&output).as_str()), (Some(0), "whole: 0 lines, none removed or changed\n"));
+    assert_eq!(
+        (output.status.code(), stdout(&output).as_str()),
+        (Some(0), "whole: 0 lines, none removed or changed\n")
+    );
     assert!(!place.home().exists(), "to look is not to write");
 }
 

@@ -38,9 +38,8 @@ fn failing(name: &str, why: &str) -> Vec<u8> {
 
 /// Tools whose check takes this many nanoseconds.
 fn slow(names: &[&str], nanoseconds: i64) -> Vec<u8> {
-    let check = format!(
-        "(func $check (result i32) (call $block (call $after (i64.const {nanoseconds}))) (global.get $fine))"
-    );
+    let check =
+        format!("(func $check (result i32) (call $block (call $after (i64.const {nanoseconds}))) (global.get $fine))");
     component(&names.iter().copied().map(Tool::named).collect::<Vec<_>>(), WAIT, &check)
 }
 
@@ -69,7 +68,9 @@ fn a_tool_that_says_why_it_can_not_work_is_listed_with_that_reason() {
     assert_eq!((&printer["available"], &printer["reason"]), (&json!(false), &json!("the printer[31m is off")));
     assert_eq!((&good["available"], &good["reason"], &good["flapping"]), (&json!(true), &json!(null), &json!(false)));
     let text = stdout(&place.run(&["list"]));
-    assert!(text.lines().any(|line| line.starts_with("printer") && line.ends_with("unavailable: the printer[31m is off")));
+    assert!(
+        text.lines().any(|line| line.starts_with("printer") && line.ends_with("unavailable: the printer[31m is off"))
+    );
     let names = parse(&place.run(&["definitions", "--toolset", "printer", "--toolset", "good"]));
     assert_eq!(names.as_array().unwrap().len(), 1, "a model is offered what can't work");
 }

@@ -41,7 +41,11 @@ fn a_registered_component_comes_and_goes_and_every_change_counts_once() {
     assert_eq!(host.register("mine", answering(&["one", "two"], "hello")).unwrap(), ["one", "two"]);
     assert_eq!((host.generation(), call(&host, "two")), (start + 1, "\"hello\"".into()));
     host.reload().unwrap();
-    assert_eq!((host.generation(), call(&host, "one")), (start + 1, "\"hello\"".into()), "it stays when folders are read");
+    assert_eq!(
+        (host.generation(), call(&host, "one")),
+        (start + 1, "\"hello\"".into()),
+        "it stays when folders are read"
+    );
     assert!(host.deregister("mine").unwrap());
     assert_eq!(host.generation(), start + 2);
     assert!(is_unknown(&host, "one") && !is_unknown(&host, "file"));
