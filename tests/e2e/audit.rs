@@ -228,3 +228,15 @@ fn a_call_that_is_dropped_on_its_way_leaves_its_line() {
     assert!(records[0]["duration_us"].as_u64().unwrap() > 0);
     assert_eq!(records[0]["component"], digest(&fs::read(place.tools().join("sleeper.wasm")).unwrap()));
 }
+
+#[test]
+fn a_search_that_is_dropped_on_its_way_leaves_its_line_too() {
+    let place = place(&["sleeps_in_every_check"]);
+    let host = start::builder(&place).build().unwrap();
+    pollster::block_on(async {
+        let call = Box::pin(host.call("tool_search", r#"{"query":"x"}"#, CallContext::default()));
+        // Polled once: it waits for a check that sleeps.
+        assert!(matches!(select(call, std::future::ready(())).await, Either::Right(_)));
+    });
+    assert_eq!(outcomes(&records(&place, &[])), [("tool_search", "dropped")]);
+}

@@ -19,6 +19,7 @@ use hermes_host::{
 
 use super::{
     guest,
+    intercept::Takes,
     results::{PARALLEL_SAFE, READ_ONLY, fills, hints, json, place},
     start::builder,
 };
@@ -115,7 +116,7 @@ fn kinds(outcomes: &[Outcome]) -> Vec<&'static str> {
 /// Whether two calls must not meet: one of them runs alone, or both touch one place and one of them writes. Places are real.
 fn enemies(one: (&str, &str), other: (&str, &str)) -> bool {
     let alone = |call: (&str, &str)| call.0 == "alone";
-    let on_path = |call: (&str, &str)| call.0 != "safe";
+    let on_path = |call: (&str, &str)| call.0 != "calm";
     let writes = |call: (&str, &str)| call.0 != "read_file";
     let (a, b) = (Path::new(one.1), Path::new(other.1));
     let one_place = a.starts_with(b) || b.starts_with(a);
@@ -125,7 +126,7 @@ fn enemies(one: (&str, &str), other: (&str, &str)) -> bool {
 #[tokio::test]
 async fn of_200_mixed_calls_results_keep_their_order_and_only_those_meet_that_may_and_they_do() {
     let place = place(&[
-        ("safe", waits("safe", PARALLEL_SAFE, 10)),
+        ("calm", waits("calm", PARALLEL_SAFE, 10)),
         ("alone", waits("alone", READ_ONLY, 1)),
         ("read_file", waits("read_file", READ_ONLY, 10)),
         // Claiming to be safe does not help a tool that is known to write to paths.
@@ -153,7 +154,7 @@ async fn of_200_mixed_calls_results_keep_their_order_and_only_those_meet_that_ma
         ("c/22", "/c/22"),
         ("~/z", "/home/z"),
     ];
-    let names = ["safe", "read_file", "safe", "write_file", "patch", "safe", "read_file", "read_file", "alone", "safe"];
+    let names = ["calm", "read_file", "calm", "write_file", "patch", "calm", "read_file", "read_file", "alone", "calm"];
     // A mix without pattern that is the same in every run, with a stretch that could fill every place.
     let mut state = 7_u32;
     let mut any = |most: usize| {
@@ -161,7 +162,7 @@ async fn of_200_mixed_calls_results_keep_their_order_and_only_those_meet_that_ma
         (state >> 16) as usize % most
     };
     let mixed: Vec<(&str, (&str, &str))> = (0..200)
-        .map(|n| (if (50..80).contains(&n) { "safe" } else { names[any(names.len())] }, paths[any(paths.len())]))
+        .map(|n| (if (50..80).contains(&n) { "calm" } else { names[any(names.len())] }, paths[any(paths.len())]))
         .collect();
     let watch = Arc::new(Watch::default());
     let host = builder(&place).workspace(&workspace).hook(Arc::clone(&watch) as _).build().unwrap();
@@ -189,10 +190,30 @@ async fn of_200_mixed_calls_results_keep_their_order_and_only_those_meet_that_ma
 }
 
 #[tokio::test]
+async fn a_link_that_an_earlier_call_made_is_another_name_for_the_calls_after_it() {
+    let place = place(&[("write_file", waits("write_file", 0, 10))]);
+    let workspace = fs::canonicalize(place.root.path()).unwrap();
+    fs::create_dir(workspace.join("a")).unwrap();
+    let new = workspace.join("new");
+    // Stands for a tool like `terminal`: it runs alone, and afterwards the folders are not what they were.
+    let links = Takes("links", move |_: &Call| {
+        symlink("a", &new).unwrap();
+        Some(Ok(Vec::new()))
+    });
+    let watch = Arc::new(Watch::default());
+    let builder = builder(&place).workspace(&workspace).interceptor(Arc::new(links)).hook(Arc::clone(&watch) as _);
+    let host = builder.build().unwrap();
+    let calls = batch([("links", ""), ("write_file", "a/x"), ("write_file", "new/x")]);
+    let outcomes = host.call_batch(&calls, CallContext::default(), None).await.unwrap();
+    assert_eq!(kinds(&outcomes), ["ok", "ok", "ok"]);
+    assert!(!watch.overlap(1, 2), "two calls wrote to one file at the same time");
+}
+
+#[tokio::test]
 async fn a_call_that_fails_or_that_nobody_knows_disturbs_no_other() {
-    let place = place(&[("safe", waits("safe", PARALLEL_SAFE, 5)), ("traps", guest::attack("traps"))]);
+    let place = place(&[("calm", waits("calm", PARALLEL_SAFE, 5)), ("traps", guest::attack("traps"))]);
     let host = builder(&place).build().unwrap();
-    let mut calls = batch(["safe", "traps", "safe", "nobody", "safe", "safe"].map(|name| (name, "")));
+    let mut calls = batch(["calm", "traps", "calm", "nobody", "calm", "calm"].map(|name| (name, "")));
     calls[4].arguments = "[no JSON".into();
     let outcomes = host.call_batch(&calls, CallContext::default(), None).await.unwrap();
     assert_eq!(kinds(&outcomes), ["ok", "trap", "ok", "unknown-tool", "invalid-arguments", "ok"]);

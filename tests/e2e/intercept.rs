@@ -1,28 +1,17 @@
-//! What an embedder adds in its own code: interceptors that answer for tools, hooks that watch them, a person to ask.
+//! Tools that the embedder's own code answers for.
 
-use std::{
-    future::{pending, ready},
-    sync::{Arc, Mutex},
-    time::{Duration, Instant},
-};
+mod watched;
 
-use futures_util::future::{BoxFuture, join};
+use std::sync::{Arc, Mutex};
+
+use futures_util::future::BoxFuture;
 use hermes_host::{
     CallContext, DefinitionsRequest, Host, HostBuilder, audit,
-    dispatch::{
-        ApprovalRequest, Approver, BatchCall, CallError, Decision, ErrorKind, Hook, Intercepted, Interceptor, Outcome,
-    },
-    wit::latest::{Call, Content, Outcome as Told, Verdict},
+    dispatch::{CallError, ErrorKind, Intercepted, Interceptor, Outcome},
+    wit::latest::{Call, Content},
 };
-use tokio_util::sync::CancellationToken;
 
-use super::{
-    batch::ends::{cancelled_by, until},
-    cli::Place,
-    guest,
-    results::json,
-    start,
-};
+use super::{cli::Place, guest, results::json, start};
 
 const SCHEMA: &str = r#"{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}"#;
 
@@ -50,7 +39,7 @@ fn taken(seen: &Seen) -> Vec<String> {
 }
 
 /// Takes the calls of one tool over, as its function says.
-struct Takes<F>(&'static str, F);
+pub(crate) struct Takes<F>(pub(crate) &'static str, pub(crate) F);
 
 impl<F: Fn(&Call) -> Option<Intercepted> + Send + Sync> Interceptor for Takes<F> {
     fn takes(&self, tool: &str) -> bool {
@@ -167,196 +156,4 @@ fn a_large_answer_of_an_interceptor_goes_to_a_file_like_any_other() {
         let length = call(&host, tool, r#"{"n":1}"#).json().len();
         assert!(length < 3_000, "{tool} answered {length} bytes");
     }
-}
-
-/// A hook that notes what it sees, and does as its function says before the call.
-struct Watches<F> {
-    name: &'static str,
-    seen: Seen,
-    verdict: F,
-}
-
-impl<F: Fn(&Call) -> Verdict + Send + Sync> Hook for Watches<F> {
-    fn name(&self) -> &str {
-        self.name
-    }
-
-    fn pre_tool_call<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, Verdict> {
-        see(&self.seen, format!("{} before {}", self.name, call.name));
-        Box::pin(async { (self.verdict)(call) })
-    }
-
-    fn post_tool_call<'a>(&'a self, call: &'a Call, outcome: &'a Told) -> BoxFuture<'a, ()> {
-        see(&self.seen, format!("{} after {}: {}", self.name, call.name, text(outcome)));
-        Box::pin(ready(()))
-    }
-
-    fn transform_tool_result<'a>(&'a self, _: &'a Call, outcome: &'a Told) -> BoxFuture<'a, Option<Told>> {
-        let other = format!("{}({})", self.name, text(outcome));
-        Box::pin(ready(Some(Told::Reply(vec![Content::Text(other)]))))
-    }
-}
-
-fn text(outcome: &Told) -> &str {
-    match outcome {
-        Told::Reply(content) => match content.as_slice() {
-            [Content::Text(text)] => text,
-            other => panic!("{other:?}"),
-        },
-        Told::Error(problem) => &problem.kind,
-    }
-}
-
-fn watches(name: &'static str, seen: &Seen, verdict: Verdict) -> Arc<dyn Hook> {
-    Arc::new(Watches { name, seen: Arc::clone(seen), verdict: move |_: &Call| verdict.clone() })
-}
-
-#[test]
-fn hooks_see_intercepted_calls_in_the_order_they_were_given_and_each_what_the_one_before_it_left() {
-    let (place, seen) = (stage(), Seen::default());
-    let interceptor = answers("memory", &seen, "x");
-    let host =
-        host(start::builder(&place).interceptor(interceptor).hook(watches("a", &seen, Verdict::Allow)).hook(watches(
-            "b",
-            &seen,
-            Verdict::Allow,
-        )));
-    assert_eq!(call(&host, "memory", "{}").json(), "\"b(a(x))\"");
-    let expected = ["a before memory", "b before memory", "x {}", "a after memory: x", "b after memory: x"];
-    assert_eq!(taken(&seen), expected);
-    // A hook can't make a reply of an error.
-    assert_eq!(kind(&call(&host, "todo", "{}")), "invalid-arguments");
-    assert_eq!(taken(&seen), [""; 0]);
-    assert_eq!(audited(&place), [line("memory", "ok"), line("todo", "invalid-arguments")]);
-}
-
-#[test]
-fn a_hook_that_blocks_keeps_the_interceptor_and_the_hooks_after_it_from_being_asked() {
-    let (place, seen) = (stage(), Seen::default());
-    let host = host(
-        start::builder(&place)
-            .interceptor(answers("todo", &seen, "x"))
-            .hook(watches("a", &seen, Verdict::Block("never".into())))
-            .hook(watches("b", &seen, Verdict::Allow)),
-    );
-    let outcome = call(&host, "todo", r#"{"n":1}"#);
-    assert_eq!(kind(&outcome), "denied");
-    assert!(outcome.json().contains("blocked by the hook a: never"), "{}", outcome.json());
-    assert_eq!(taken(&seen), ["a before todo"]);
-    assert_eq!(audited(&place), [line("todo", "denied")]);
-}
-
-/// Panics at once or when it is polled, before the call or after it.
-struct Panics {
-    before: bool,
-    at_once: bool,
-}
-
-impl Panics {
-    fn now<T: Send>(&self, here: bool, otherwise: T) -> BoxFuture<'_, T> {
-        assert!(!(here && self.at_once), "at once");
-        let late = here && !self.at_once;
-        Box::pin(async move {
-            assert!(!late, "late");
-            otherwise
-        })
-    }
-}
-
-impl Hook for Panics {
-    fn name(&self) -> &str {
-        "panics"
-    }
-
-    fn pre_tool_call<'a>(&'a self, _: &'a Call) -> BoxFuture<'a, Verdict> {
-        self.now(self.before, Verdict::Allow)
-    }
-
-    fn post_tool_call<'a>(&'a self, _: &'a Call, _: &'a Told) -> BoxFuture<'a, ()> {
-        self.now(!self.before, ())
-    }
-}
-
-#[test]
-fn a_hook_that_panics_blocks_the_call_or_withholds_its_result_and_is_named() {
-    let (place, seen) = (stage(), Seen::default());
-    for (before, at_once) in [(true, false), (false, false), (true, true), (false, true)] {
-        let builder = start::builder(&place).interceptor(answers("todo", &seen, "secret"));
-        let host = host(builder.hook(Arc::new(Panics { before, at_once })));
-        let outcome = call(&host, "todo", r#"{"n":1}"#);
-        assert!(outcome.result.is_err() && !outcome.json().contains("secret"), "{}", outcome.json());
-        assert_eq!(taken(&seen).is_empty(), before, "whether it ran");
-        assert_eq!(kind(&outcome), "denied", "at once: {at_once}: {}", outcome.json());
-        assert!(outcome.json().contains("the hook panics failed"), "{}", outcome.json());
-    }
-    assert_eq!(audited(&place).len(), 4);
-}
-
-struct Person(Seen, Decision);
-
-impl Approver for Person {
-    fn approve<'a>(&'a self, request: ApprovalRequest<'a>) -> BoxFuture<'a, Decision> {
-        see(&self.0, format!("{} {}", request.call.arguments, request.reasons.join(" and ")));
-        Box::pin(ready(self.1.clone()))
-    }
-}
-
-#[test]
-fn whoever_is_asked_sees_the_arguments_as_the_tool_gets_them_and_every_reason() {
-    let (place, seen, asked) = (stage(), Seen::default(), Seen::default());
-    for (decision, expected, approval) in
-        [(Decision::Approve, "ok", "approved"), (Decision::Refuse("no".into()), "denied", "refused")]
-    {
-        let builder = start::builder(&place).interceptor(answers("todo", &seen, "x"));
-        let asks = |name, why: &str| watches(name, &Seen::default(), Verdict::Ask(why.into()));
-        let builder = builder.hook(asks("a", "sure?")).hook(asks("b", "really?"));
-        let host = host(builder.approver(Arc::new(Person(Arc::clone(&asked), decision))));
-        assert_eq!(kind(&call(&host, "todo", r#"{"n":" 7 "}"#)), expected);
-        assert_eq!(taken(&asked), [r#"{"n":7} a: sure? and b: really?"#]);
-        let ran: &[&str] = if expected == "ok" { &[r#"x {"n":7}"#] } else { &[] };
-        assert_eq!(taken(&seen), ran);
-        assert_eq!(audited(&place).pop().unwrap(), ("todo".into(), expected.into(), Some(approval.into())));
-    }
-}
-
-/// Never answers.
-struct Away(Seen);
-
-impl Approver for Away {
-    fn approve<'a>(&'a self, request: ApprovalRequest<'a>) -> BoxFuture<'a, Decision> {
-        see(&self.0, request.call.name.clone());
-        Box::pin(pending())
-    }
-}
-
-fn asking(place: &Place, asked: &Seen) -> Host {
-    let hook = watches("a", &Seen::default(), Verdict::Ask("sure?".into()));
-    host(start::builder(place).hook(hook).approver(Arc::new(Away(Arc::clone(asked)))))
-}
-
-#[tokio::test]
-async fn a_batch_does_not_wait_for_a_person_past_its_deadline() {
-    let (place, asked) = (stage(), Seen::default());
-    let host = asking(&place, &asked);
-    let calls = vec![BatchCall { name: "todo".into(), arguments: r#"{"n":1}"#.into(), call_id: None }; 2];
-    let start = Instant::now();
-    let outcomes = host.call_batch(&calls, CallContext::default(), Some(Duration::from_millis(200))).await.unwrap();
-    assert!(start.elapsed() < Duration::from_millis(1_700), "{:?}", start.elapsed());
-    assert_eq!(outcomes.iter().map(kind).collect::<Vec<_>>(), ["deadline", "deadline"]);
-    assert_eq!(taken(&asked), ["todo"], "the second never started");
-    assert_eq!(audited(&place), [("todo".into(), "dropped".into(), Some("asked".into()))]);
-}
-
-#[tokio::test]
-async fn cancelling_a_call_does_not_wait_for_a_person() {
-    let (place, asked) = (stage(), Seen::default());
-    let host = asking(&place, &asked);
-    let cancel = CancellationToken::new();
-    let call = host.call("todo", r#"{"n":1}"#, cancelled_by(&cancel));
-    let (outcome, ()) = join(tokio::time::timeout(Duration::from_secs(5), call), async {
-        until(|| !asked.lock().unwrap().is_empty()).await;
-        cancel.cancel();
-    })
-    .await;
-    assert_eq!(kind(&outcome.expect("it still waits")), "cancelled");
 }

@@ -163,6 +163,22 @@ fn an_override_that_is_pinned_is_for_those_bytes_only() {
 }
 
 #[test]
+fn a_grant_that_holds_is_not_called_stale_for_a_namesake_with_other_bytes() {
+    let place = Place::new();
+    let (mine, other) = (answering(&["mine"], "mine"), place.root.path().join("other"));
+    fs::create_dir(&other).unwrap();
+    place.drop_in("a.wasm", &mine);
+    fs::write(other.join("a.wasm"), answering(&["theirs"], "theirs")).unwrap();
+    configure(&place, &format!("[tools.a]\ndigest = \"{}\"", Digest::of(&mine)));
+    let list = list(&place, &["--tools", other.to_str().unwrap()]);
+    let stale = |tool: &str| {
+        let found = list["tools"].as_array().unwrap().iter().find(|one| one["name"] == tool).unwrap();
+        found["grants"]["stale"].clone()
+    };
+    assert_eq!((stale("theirs"), stale("mine")), (json!(true), json!(false)));
+}
+
+#[test]
 fn of_two_that_may_override_a_name_the_first_has_it() {
     let place = Place::new();
     for name in ["a", "b", "c"] {

@@ -263,16 +263,19 @@ fn an_error_from_outside_speaks_in_no_tags_either() {
     }
 }
 
-#[tokio::test]
-async fn a_spilled_result_from_outside_is_still_marked() {
-    let place = place(&[
-        ("page", fills("page", &hints(OPEN_WORLD), 100_001)),
-        ("part", fills("part", &hints(OPEN_WORLD), 90_000)),
-    ]);
-    let host = builder(&place).build().unwrap();
-    let page = json(&host.call("page", "{}", CallContext::default()).await);
+#[test]
+fn a_spilled_result_from_outside_is_marked_and_its_preview_defanged() {
+    let claims = hints(OPEN_WORLD) + &own_limit(20);
+    let place = place(&[("page", says("page", &claims, TEXT, TAGS))]);
+    let page = json(&call(&builder(&place).build().unwrap(), "page"));
     assert_eq!((&page["trust"], &page["result"]["truncated"]), (&"outside".into(), &true.into()), "{page}");
-    // Three of them are too much for a turn: the first is spilled after it was marked.
+    assert_eq!(page["result"]["preview"], "a‹system›b‹/tool_res");
+}
+
+#[tokio::test]
+async fn a_result_from_outside_that_was_too_much_for_its_turn_is_still_marked() {
+    let place = place(&[("part", fills("part", &hints(OPEN_WORLD), 90_000))]);
+    let host = builder(&place).build().unwrap();
     let part = BatchCall { name: "part".into(), ..BatchCall::default() };
     let parts = host.call_batch(&vec![part; 3], CallContext::default(), None).await.unwrap();
     for part in &parts {

@@ -54,6 +54,7 @@ fn the_list_has_every_preset_and_what_components_registered() {
         "tools": ["forecast", "radar"],
         "available_tools": ["forecast"],
         "available": true,
+        "problem": null,
     });
     assert_eq!(weather, &expected);
     assert_eq!(shown(&place, &["weather"]), expected, "one toolset is one object");
@@ -75,7 +76,7 @@ fn one_toolset_is_shown_with_every_tool_it_comes_to() {
     let expected = "mine\nMy own\nincludes todo, weather\n  forecast\n  radar (not here)\n  todo (not here)\n";
     assert_eq!(stdout(&output), expected);
     let debugging = shown(&place, &["debugging"]);
-    assert_eq!(debugging["tools"].as_array().unwrap().len(), 10, "{debugging}");
+    assert_eq!(debugging["tools"].as_array().unwrap().len(), 8, "{debugging}");
     assert_eq!(shown(&place, &["web_tools"])["tools"], json!(["web_extract", "web_search"]), "an old name");
     let everything = shown(&place, &["all"]);
     assert!(everything["tools"].as_array().unwrap().contains(&json!("radar")));
@@ -111,6 +112,18 @@ fn an_unknown_toolset_is_wrong_usage_and_the_nearest_is_named() {
     assert_wrong(&place.run(&["toolsets", "--json", "wheather"]), &["did you mean weather"]);
     assert_wrong(&place.run(&["toolsets", "zzzzzz"]), &["`hermes-host toolsets` lists those there are"]);
     assert_wrong(&place.run(&["toolsets", "mine"]), &["\"wether\", which mine includes", "did you mean weather"]);
+}
+
+#[test]
+fn a_toolset_that_includes_what_is_not_there_says_so_and_the_others_are_listed() {
+    let place = place("[toolsets.mine]\ntools = [\"forecast\"]\nincludes = [\"wether\"]");
+    let all = shown(&place, &[]);
+    let mine = all.as_array().unwrap().iter().find(|one| one["name"] == "mine").unwrap();
+    assert!(mine["problem"].as_str().unwrap().contains("\"wether\", which mine includes"), "{mine}");
+    let problems = all.as_array().unwrap().iter().filter(|one| one["problem"] != json!(null)).count();
+    assert_eq!((problems, all.as_array().unwrap().len() > 50), (1, true));
+    let text = stdout(&place.run(&["toolsets"]));
+    assert!(text.lines().any(|line| line.starts_with("mine") && line.contains("did you mean weather")), "{text}");
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::{
 use futures_util::future::{join, join_all};
 use hermes_host::{
     CallContext, Host, audit,
-    dispatch::BatchCall,
+    dispatch::{BatchCall, Outcome},
     sandbox::{Control, limits::CONCURRENT_CALLS},
 };
 use tokio_util::sync::CancellationToken;
@@ -82,7 +82,7 @@ async fn assert_all_places_are_free(host: &Host) {
 }
 
 #[tokio::test]
-async fn a_deadline_ends_guests_that_never_would_and_calls_that_never_started_say_so() {
+async fn a_deadline_ends_guests_that_never_would_and_frees_their_places() {
     let (_place, watch, host) = endless();
     let (start, deadline) = (Instant::now(), Duration::from_millis(400));
     let outcomes = host.call_batch(&endless_batch(), CallContext::default(), Some(deadline)).await.unwrap();
@@ -92,9 +92,18 @@ async fn a_deadline_ends_guests_that_never_would_and_calls_that_never_started_sa
     assert_eq!(outcomes[0].json(), "\"000\"", "what was done before the deadline stays");
     assert_eq!([4, 5, 6].map(|call| watch.started(call)), [true, false, false]);
     assert_all_places_are_free(&host).await;
+}
+
+#[tokio::test]
+async fn a_call_that_never_started_before_the_deadline_says_so() {
+    let (_place, watch, host) = endless();
+    let deadline = Some(Duration::from_millis(300));
+    let outcomes = host.call_batch(&endless_batch(), CallContext::default(), deadline).await.unwrap();
+    assert_eq!([4, 5].map(|call| watch.started(call)), [true, false]);
     // A model must know which of its calls may have changed something.
     let message = |at: usize| outcomes[at].result.as_ref().unwrap_err().message.clone();
     assert_ne!(message(4), message(5), "a call that ran and one that never started");
+    assert_eq!(message(5), message(6));
 }
 
 #[tokio::test]
@@ -128,14 +137,41 @@ async fn dropping_a_batch_ends_its_guests_and_leaves_a_line_for_each() {
     assert_all_places_are_free(&host).await;
 }
 
-#[tokio::test]
-async fn a_deadline_that_meets_a_hook_is_the_batchs_and_not_the_hooks_failure() {
+/// A hook that never ends by itself before a call that would be quick, and how a batch of that call ended.
+async fn held_by_a_hook(on_failure: &str) -> (Outcome, usize) {
     let place = place(&[("quick", waits("quick", PARALLEL_SAFE, 0))]);
     place.drop_hook("slow.wasm", &guest::attack("hook_loops_before"));
-    configure(&place, "[hooks.slow]\nlimits = { timeout = \"300s\", fuel = 9_000_000_000_000_000_000 }");
+    let limits = "limits = { timeout = \"300s\", fuel = 9_000_000_000_000_000_000 }";
+    configure(&place, &format!("[hooks.slow]\non_failure = \"{on_failure}\"\n{limits}"));
     let host = builder(&place).build().unwrap();
-    let (start, deadline) = (Instant::now(), Duration::from_millis(300));
-    let outcomes = host.call_batch(&batch([("quick", "")]), CallContext::default(), Some(deadline)).await.unwrap();
+    let (before, start, deadline) = (host.sandbox().instances_made(), Instant::now(), Duration::from_millis(300));
+    let calls = batch([("quick", "")]);
+    let mut outcomes = host.call_batch(&calls, CallContext::default(), Some(deadline)).await.unwrap();
     assert!(start.elapsed() < deadline + GRACE, "{:?}", start.elapsed());
-    assert_eq!(kinds(&outcomes), ["deadline"], "{}", outcomes[0].json());
+    (outcomes.remove(0), host.sandbox().instances_made() - before)
+}
+
+#[tokio::test]
+async fn a_deadline_that_meets_a_hook_is_the_batchs_and_not_the_hooks_failure() {
+    let (outcome, instances) = held_by_a_hook("block").await;
+    assert_eq!(instances, 1, "only the hook ran");
+    assert_eq!(kinds(&[outcome]), ["deadline"]);
+}
+
+#[tokio::test]
+async fn a_call_whose_hook_was_ended_by_the_deadline_does_not_run_after_it() {
+    let (outcome, instances) = held_by_a_hook("allow").await;
+    assert_eq!(instances, 1, "only the hook ran: {}", outcome.json());
+    assert_eq!(kinds(&[outcome]), ["deadline"]);
+}
+
+#[test]
+fn a_call_that_was_given_up_before_it_started_does_not_run() {
+    let place = place(&[("quick", waits("quick", 0, 0)), ("good", guest::good("good"))]);
+    let host = builder(&place).build().unwrap();
+    let (before, cancel) = (host.sandbox().instances_made(), CancellationToken::new());
+    cancel.cancel();
+    let outcomes = ["quick", "good"].map(|tool| host.call_blocking(tool, "{}", cancelled_by(&cancel)));
+    assert_eq!(kinds(&outcomes), ["cancelled", "cancelled"]);
+    assert_eq!(host.sandbox().instances_made(), before);
 }

@@ -224,5 +224,6 @@ fn calls_work_while_the_catalogue_is_swapped_again_and_again() {
         assert_eq!(call(&host, "good"), "\"ok\"");
     }
     stop.store(true, Ordering::SeqCst);
-    assert_eq!(host.generation(), start + swapping.join().unwrap());
+    let swaps = swapping.join().unwrap();
+    assert_eq!(host.generation(), start + swaps);
 }
