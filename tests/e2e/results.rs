@@ -265,11 +265,11 @@ fn an_error_from_outside_speaks_in_no_tags_either() {
 
 #[test]
 fn a_spilled_result_from_outside_is_marked_and_its_preview_defanged() {
-    let claims = hints(OPEN_WORLD) + &own_limit(20);
+    let claims = hints(OPEN_WORLD) + &own_limit(30);
     let place = place(&[("page", says("page", &claims, TEXT, TAGS))]);
     let page = json(&call(&builder(&place).build().unwrap(), "page"));
     assert_eq!((&page["trust"], &page["result"]["truncated"]), (&"outside".into(), &true.into()), "{page}");
-    assert_eq!(page["result"]["preview"], "a‹system›b‹/tool_res");
+    assert_eq!(page["result"]["preview"], "a‹system›b‹/tool_result›c‹|im_");
 }
 
 #[tokio::test]

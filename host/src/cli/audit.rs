@@ -1,9 +1,9 @@
 //! `hermes-host audit`.
 
 use anyhow::{Result, anyhow};
-use hermes_host::audit::{self, Filter, Line, parse_since};
+use hermes_host::audit::{self, AuditError, Filter, Line, parse_since};
 use jiff::Timestamp;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{FAILED, OK, Options, output};
 
@@ -16,7 +16,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "WHEN")]
     since: Option<String>,
     /// Check that no line was removed or changed; exits with 1 if one was
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["tool", "since"])]
     verify: bool,
     /// Print JSON alone: one line a call, or one report
     #[arg(long)]
@@ -32,12 +32,17 @@ pub(super) fn run(options: &Options, args: &Args) -> Result<u8> {
     let since = since.map_err(|why| anyhow!("--since: {why}"))?;
     let filter = Filter { tool: args.tool.clone(), since };
     let mut rows = vec![["TIME", "TOOL", "OUTCOME", "DURATION", "TASK", "CALL"].map(heading).to_vec()];
+    let mut damaged = false;
     for line in audit::read(&home, &filter)? {
-        let line = line?;
-        if args.json {
-            output::json_text(&serde_json::to_string(&line.record)?)?;
-        } else {
-            rows.push(row(&line));
+        match line {
+            Ok(line) if args.json => output::json_text(&whole(&line)?)?,
+            Ok(line) => rows.push(row(&line)),
+            // One bad line must not hide the others.
+            Err(why @ AuditError::Line { .. }) => {
+                output::error(&why.to_string());
+                damaged = true;
+            }
+            Err(why) => return Err(why.into()),
         }
     }
     if !args.json {
@@ -46,7 +51,18 @@ pub(super) fn run(options: &Options, args: &Args) -> Result<u8> {
             _ => output::line(output::table(&rows).trim_end())?,
         }
     }
-    Ok(OK)
+    Ok(if damaged { FAILED } else { OK })
+}
+
+/// A line with its place in the chain, as it stands in the log.
+fn whole(line: &Line) -> Result<String> {
+    let mut json = json!({"seq": line.seq});
+    if let (Value::Object(all), Value::Object(record)) = (&mut json, serde_json::to_value(&line.record)?) {
+        all.extend(record);
+    }
+    json["prev"] = line.prev.clone().into();
+    json["hash"] = line.hash.clone().into();
+    Ok(json.to_string())
 }
 
 fn verify(home: &std::path::Path, as_json: bool) -> Result<u8> {

@@ -4,6 +4,7 @@
 use std::{sync::Arc, time::Instant};
 
 use arc_swap::ArcSwap;
+use futures_util::future::BoxFuture;
 use jiff::Timestamp;
 
 use super::{
@@ -45,20 +46,35 @@ pub(crate) struct Pipeline {
 }
 
 /// Who answers a call.
-pub(crate) enum Target {
+pub(crate) enum Target<'a> {
     /// A tool of the catalogue.
     Tool(Arc<Entry>),
     /// A tool that only an interceptor knows. Why there is none, should it not take the call.
     Intercepted(CallError),
-    /// The host itself: it has the answer already.
-    Host(Result<String, CallError>),
+    /// The host itself, in JSON.
+    Host(BoxFuture<'a, Result<String, CallError>>),
+}
+
+impl Target<'_> {
+    /// Why nobody answers.
+    pub(crate) fn nobody(error: CallError) -> Self {
+        Self::Host(Box::pin(std::future::ready(Err(error))))
+    }
+
+    /// Whether calling it again changes nothing, by the tool's own word.
+    fn is_repeatable(&self) -> bool {
+        match self {
+            Self::Tool(entry) => entry.definition.hints.read_only || entry.definition.hints.idempotent,
+            Self::Intercepted(_) => false,
+            Self::Host(_) => true,
+        }
+    }
 }
 
 /// A call on its way.
 pub(crate) struct Incoming<'a> {
     pub(crate) name: &'a str,
     pub(crate) arguments: &'a str,
-    pub(crate) target: Target,
     pub(crate) call_id: String,
     pub(crate) context: CallContext,
 }
@@ -72,18 +88,19 @@ impl Incoming<'_> {
 
 impl Pipeline {
     /// Runs one call to its end. Whatever happens is an outcome and a line in the audit.
-    pub(crate) async fn run(&self, incoming: Incoming<'_>) -> Outcome {
+    pub(crate) async fn run(&self, incoming: Incoming<'_>, target: Target<'_>) -> Outcome {
         let policy = self.policy.load_full();
-        let mut trail = Trail::new(&self.audit, &incoming);
+        let repeatable = target.is_repeatable();
+        let mut trail = Trail::new(&self.audit, &incoming, &target);
         let mut outcome = match self.stopped(&incoming, &policy) {
             Some(error) => error.into(),
             None => {
-                let outcome = match caught(self.steps(&incoming, &policy, &mut trail)).await {
+                let outcome = match caught(self.steps(&incoming, target, &policy, &mut trail)).await {
                     Ok(Ok(outcome)) => outcome,
                     Ok(Err(error)) => error.into(),
                     Err(panic) => CallError::new(ErrorKind::Killed(KillReason::HostPanic), &panic).into(),
                 };
-                Outcome { warning: warned(&incoming, &policy, &outcome.result), ..outcome }
+                Outcome { warning: warned(&incoming, repeatable, &policy, &outcome.result), ..outcome }
             }
         };
         if let Err(why) = trail.finish(&outcome) {
@@ -97,15 +114,20 @@ impl Pipeline {
     async fn steps(
         &self,
         incoming: &Incoming<'_>,
+        target: Target<'_>,
         policy: &Policy,
         trail: &mut Trail<'_>,
     ) -> Result<Outcome, CallError> {
-        let Incoming { name, target, call_id, context, .. } = incoming;
-        let entry = match target {
-            Target::Tool(entry) => Some(entry),
-            Target::Intercepted(_) => None,
-            Target::Host(answer) => return Ok(answer.clone().and_then(|json| Reply::json_of(name, json)).into()),
+        let Incoming { name, call_id, context, .. } = incoming;
+        let (entry, unknown) = match target {
+            Target::Tool(entry) => (Some(entry), None),
+            Target::Intercepted(unknown) => (None, Some(unknown)),
+            Target::Host(answer) => {
+                let answer = unless_cancelled(name, &context.control, answer).await?;
+                return Ok(answer.and_then(|json| Reply::json_of(name, json)).into());
+            }
         };
+        let entry = entry.as_ref();
         let call = latest::Call {
             name: (*name).to_owned(),
             arguments: arguments::prepare(entry.map(Arc::as_ref), incoming.arguments)?,
@@ -124,7 +146,11 @@ impl Pipeline {
         };
         let reasons = hooks.pre(&call).await?;
         self.approve(&call, &reasons, &context.control, trail).await?;
-        let mut outcome = self.invoke(target, &call, &context.control).await?;
+        let mut outcome = match (self.intercepted(&call, &context.control).await?, entry, unknown) {
+            (Some(outcome), _, _) => outcome,
+            (None, Some(entry), _) => self.invoke(entry, &call, &context.control).await?,
+            (None, None, unknown) => return Err(unknown.unwrap_or_else(|| CallError::new(ErrorKind::UnknownTool, name))),
+        };
         let result = hooks.after(&call, outcome.result).await;
         outcome.result = result.map(|reply| self.presented(reply, entry, &call, &policy.bounds));
         Ok(outcome)
@@ -164,19 +190,20 @@ impl Pipeline {
         }
     }
 
-    /// The embedder's interceptors first, then the tool's own component in a fresh instance.
-    async fn invoke(&self, target: &Target, call: &latest::Call, control: &Control) -> Result<Outcome, CallError> {
+    /// The answer of an interceptor that takes the call.
+    async fn intercepted(&self, call: &latest::Call, control: &Control) -> Result<Option<Outcome>, CallError> {
         let name = &call.name;
         for interceptor in self.interceptors.iter().filter(|interceptor| interceptor.takes(name)) {
             if let Some(answer) = unless_cancelled(name, control, interceptor.handle(call)).await? {
-                return Ok(answer.and_then(|content| Reply::accept(name, content)).into());
+                return Ok(Some(answer.and_then(|content| Reply::accept(name, content)).into()));
             }
         }
-        let entry = match target {
-            Target::Tool(entry) => entry,
-            Target::Intercepted(unknown) => return Err(unknown.clone()),
-            Target::Host(_) => return Err(CallError::new(ErrorKind::UnknownTool, "the host answers this one itself")),
-        };
+        Ok(None)
+    }
+
+    /// The tool's own component, in a fresh instance.
+    async fn invoke(&self, entry: &Entry, call: &latest::Call, control: &Control) -> Result<Outcome, CallError> {
+        let name = &call.name;
         let component = &entry.component;
         let prepared = component.prepared(&self.loader).await;
         let prepared = prepared.map_err(|why| CallError::new(ErrorKind::Unavailable, &format!("{name}: {why}")))?;
@@ -208,7 +235,12 @@ async fn unless_cancelled<T>(tool: &str, control: &Control, answer: impl Future<
 }
 
 /// Tells the guardrails how the call ended. What the host could not run is not the task's failure.
-fn warned(incoming: &Incoming<'_>, policy: &Policy, result: &Result<Reply, CallError>) -> Option<String> {
+fn warned(
+    incoming: &Incoming<'_>,
+    repeatable: bool,
+    policy: &Policy,
+    result: &Result<Reply, CallError>,
+) -> Option<String> {
     let task = incoming.context.task_id.as_deref()?;
     let json;
     let ended = match result {
@@ -218,11 +250,6 @@ fn warned(incoming: &Incoming<'_>, policy: &Policy, result: &Result<Reply, CallE
         },
         Ok(reply) => {
             json = reply.json();
-            let repeatable = match &incoming.target {
-                Target::Tool(entry) => entry.definition.hints.read_only || entry.definition.hints.idempotent,
-                Target::Intercepted(_) => false,
-                Target::Host(_) => true,
-            };
             if reports_failure(&json) { Ended::Failed } else { Ended::Worked { result: &json, repeatable } }
         }
     };
@@ -238,9 +265,9 @@ struct Trail<'a> {
 }
 
 impl<'a> Trail<'a> {
-    fn new(audit: &'a Audit, incoming: &Incoming<'_>) -> Self {
+    fn new(audit: &'a Audit, incoming: &Incoming<'_>, target: &Target<'_>) -> Self {
         let name = |text: &str| one_line(text, AUDIT_NAME);
-        let component = match &incoming.target {
+        let component = match target {
             Target::Tool(entry) => Some(entry.component.digest.to_string()),
             _ => None,
         };

@@ -3,11 +3,11 @@
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 
-use super::{Host, call::Routed};
+use super::Host;
 use crate::{
-    dispatch::{CallContext, CallError, ErrorKind, Target, coerce},
+    dispatch::{CallError, ErrorKind, coerce},
     registry::{
-        Definition, Document, HITS, MOST_HITS, TOOL_CALL, TOOL_DESCRIBE, TOOL_SEARCH, bridge_definitions, search,
+        Definition, Document, HITS, MOST_HITS, Selection, TOOL_CALL, TOOL_DESCRIBE, TOOL_SEARCH, bridge_definitions, search,
     },
     text::one_line,
 };
@@ -61,31 +61,11 @@ impl Bridge {
 }
 
 impl Host {
-    /// Where a call of one of the three leads. `tool_call` becomes the call of the real tool: hooks, guardrails and the audit
-    /// see that one's name.
-    pub(super) async fn through(&self, bridge: Bridge, arguments: &str, context: &CallContext) -> Routed {
-        let answered = |answer: Result<Value, CallError>| Routed {
-            name: bridge.name().into(),
-            arguments: arguments.into(),
-            target: Target::Host(answer.map(|value| value.to_string())),
-        };
-        match bridge {
-            Bridge::Search => answered(self.search(arguments, context).await),
-            Bridge::Describe => answered(self.describe(arguments, context).await),
-            Bridge::Call => match unwrap(arguments) {
-                Ok((name, arguments)) => {
-                    let target = self.target(&self.catalogue(), &name, context);
-                    Routed { name, arguments, target }
-                }
-                Err(error) => answered(Err(error)),
-            },
-        }
-    }
-
-    async fn search(&self, arguments: &str, context: &CallContext) -> Result<Value, CallError> {
+    /// Answers `tool_search`.
+    pub(super) async fn search(&self, arguments: &str, toolsets: Option<Selection>) -> Result<String, CallError> {
         let SearchArguments { query, limit } = read(Bridge::Search, arguments)?;
         let limit = limit.map_or(HITS, |limit| usize::try_from(limit).unwrap_or(usize::MAX).clamp(1, MOST_HITS));
-        let tools = self.reachable(context).await?;
+        let tools = self.reachable(toolsets).await?;
         let documents: Vec<Document<'_>> = tools
             .iter()
             .map(|tool| Document { name: &tool.name, description: &tool.description, parameters: &tool.parameters })
@@ -94,15 +74,17 @@ impl Host {
         let found = hits.iter().filter_map(|hit| tools.get(hit.at));
         let found: Vec<Value> =
             found.map(|tool| json!({"name": tool.name, "description": one_line(&tool.description, 300)})).collect();
-        Ok(json!({"tools": found, "searched": tools.len()}))
+        Ok(json!({"tools": found, "searched": tools.len()}).to_string())
     }
 
-    async fn describe(&self, arguments: &str, context: &CallContext) -> Result<Value, CallError> {
+    /// Answers `tool_describe`.
+    pub(super) async fn describe(&self, arguments: &str, toolsets: Option<Selection>) -> Result<String, CallError> {
         let DescribeArguments { name } = read(Bridge::Describe, arguments)?;
-        let tools = self.reachable(context).await?;
+        let tools = self.reachable(toolsets).await?;
         match tools.iter().find(|tool| tool.name == name) {
             Some(tool) => {
-                Ok(json!({"name": tool.name, "description": tool.description, "parameters": tool.parameters}))
+                let shown = json!({"name": tool.name, "description": tool.description, "parameters": tool.parameters});
+                Ok(shown.to_string())
             }
             None => {
                 let text = format!("there is no tool {:?} for you; find one with {TOOL_SEARCH}", one_line(&name, 80));
@@ -112,14 +94,13 @@ impl Host {
     }
 
     /// What this caller may use and what can work here.
-    async fn reachable(&self, context: &CallContext) -> Result<Vec<Definition>, CallError> {
-        let toolsets = context.toolsets.clone().unwrap_or_default();
-        self.offered(&toolsets).await.map_err(|why| CallError::new(ErrorKind::Denied, &why.to_string()))
+    async fn reachable(&self, toolsets: Option<Selection>) -> Result<Vec<Definition>, CallError> {
+        self.offered(&toolsets.unwrap_or_default()).await.map_err(|why| CallError::new(ErrorKind::Denied, &why.to_string()))
     }
 }
 
 /// The real call inside a `tool_call`.
-fn unwrap(arguments: &str) -> Result<(String, String), CallError> {
+pub(super) fn inner_call(arguments: &str) -> Result<(String, String), CallError> {
     let CallArguments { name, arguments } = read(Bridge::Call, arguments)?;
     if Bridge::named(&name).is_some() {
         let text = format!("{name} is called directly, not through {TOOL_CALL}");
@@ -145,13 +126,13 @@ mod tests {
 
     #[test]
     fn the_real_call_is_found_in_every_spelling_and_never_the_host_s_own() {
-        let call = |text: &str| unwrap(text).unwrap();
+        let call = |text: &str| inner_call(text).unwrap();
         assert_eq!(call(r#"{"name":"a","arguments":{"n":1.50}}"#), ("a".into(), r#"{"n":1.50}"#.into()));
         assert_eq!(call(r#"{"name":"a","arguments":"{\"n\":1}"}"#), ("a".into(), r#"{"n":1}"#.into()));
         assert_eq!(call(r#"{"name":"a"}"#), ("a".into(), "{}".into()));
         assert_eq!(call(r#"{"name":"a","arguments":null}"#), ("a".into(), "{}".into()));
         for bad in [r#"{"name":"tool_call"}"#, "{}", "[]", r#"{"name":"a","args":{}}"#] {
-            assert_eq!(unwrap(bad).unwrap_err().kind, ErrorKind::InvalidArguments, "{bad}");
+            assert_eq!(inner_call(bad).unwrap_err().kind, ErrorKind::InvalidArguments, "{bad}");
         }
     }
 }

@@ -6,22 +6,18 @@ use std::{
     time::Duration,
 };
 
-use super::{Host, bridge::Bridge};
+use super::{
+    Host,
+    bridge::{self, Bridge},
+};
 use crate::{
     dispatch::{
         self, BATCH_CALLS, BATCH_WALL, BatchCall, BatchTooLarge, CallContext, CallError, ErrorKind, Incoming, Outcome,
         Target, bound_turn, plan,
     },
-    registry::{Catalogue, Registered},
+    registry::{Catalogue, Registered, Selection},
     sandbox::Control,
 };
-
-/// A call whose way is known.
-pub(super) struct Routed {
-    pub(super) name: String,
-    pub(super) arguments: String,
-    pub(super) target: Target,
-}
 
 impl Host {
     /// Calls a tool. Never fails otherwise than by an [`Outcome`], and works on any executor. Dropping the future ends the
@@ -29,12 +25,22 @@ impl Host {
     pub async fn call(&self, name: &str, arguments: &str, context: CallContext) -> Outcome {
         let call_id = context.call_id.clone().unwrap_or_else(|| self.next_call_id());
         let pipeline = &self.0.pipeline;
-        if let Some(bridge) = Bridge::named(name) {
-            let Routed { name, arguments, target } = self.through(bridge, arguments, &context).await;
-            return pipeline.run(Incoming { name: &name, arguments: &arguments, target, call_id, context }).await;
-        }
-        let target = self.target(&self.catalogue(), name, &context);
-        pipeline.run(Incoming { name, arguments, target, call_id, context }).await
+        let toolsets = context.toolsets.clone();
+        let incoming = Incoming { name, arguments, call_id, context };
+        let target = match Bridge::named(name) {
+            None => self.target(&self.catalogue(), name, toolsets.as_ref()),
+            Some(Bridge::Search) => Target::Host(Box::pin(self.search(arguments, toolsets))),
+            Some(Bridge::Describe) => Target::Host(Box::pin(self.describe(arguments, toolsets))),
+            Some(Bridge::Call) => match bridge::inner_call(arguments) {
+                // From here on it is the call of the real tool: hooks, guardrails and the audit see that one's name.
+                Ok((name, arguments)) => {
+                    let target = self.target(&self.catalogue(), &name, toolsets.as_ref());
+                    return pipeline.run(Incoming { name: &name, arguments: &arguments, ..incoming }, target).await;
+                }
+                Err(error) => Target::nobody(error),
+            },
+        };
+        pipeline.run(incoming, target).await
     }
 
     /// [`call`](Self::call) for callers without an executor. Blocks the thread.
@@ -96,13 +102,13 @@ impl Host {
     }
 
     /// Who answers a call of this name by this caller.
-    pub(super) fn target(&self, catalogue: &Catalogue, name: &str, context: &CallContext) -> Target {
-        match self.scope(catalogue, context) {
+    fn target(&self, catalogue: &Catalogue, name: &str, toolsets: Option<&Selection>) -> Target<'static> {
+        match self.scope(catalogue, toolsets) {
             Ok(Some(scope)) if !scope.contains(name) => {
                 let reachable = |near: &&str| scope.contains(*near);
-                return Target::Host(Err(unknown(catalogue, name, reachable)));
+                return Target::nobody(unknown(catalogue, name, reachable));
             }
-            Err(error) => return Target::Host(Err(error)),
+            Err(error) => return Target::nobody(error),
             Ok(_) => {}
         }
         match catalogue.get(name) {
@@ -110,19 +116,19 @@ impl Host {
             None if self.0.pipeline.interceptors.iter().any(|interceptor| interceptor.takes(name)) => {
                 Target::Intercepted(unknown(catalogue, name, |_| true))
             }
-            None => Target::Host(Err(unknown(catalogue, name, |_| true))),
+            None => Target::nobody(unknown(catalogue, name, |_| true)),
         }
     }
 
     /// The names that the caller may use, where it is not all of them.
-    pub(super) fn scope(
+    fn scope(
         &self,
         catalogue: &Catalogue,
-        context: &CallContext,
+        toolsets: Option<&Selection>,
     ) -> Result<Option<BTreeSet<String>>, CallError> {
-        let Some(selection) = &context.toolsets else { return Ok(None) };
-        let toolsets = &self.0.settings.load().toolsets;
-        let names = toolsets.select(selection, &registered(catalogue), &has_env);
+        let Some(selection) = toolsets else { return Ok(None) };
+        let known = &self.0.settings.load().toolsets;
+        let names = known.select(selection, &registered(catalogue), &has_env);
         names.map(Some).map_err(|why| CallError::new(ErrorKind::Denied, &why.to_string()))
     }
 
@@ -136,9 +142,9 @@ pub(super) fn registered(catalogue: &Catalogue) -> Registered<'_> {
     catalogue.tools().map(|entry| (entry.definition.toolset.as_str(), entry.definition.name.as_str())).collect()
 }
 
-/// Whether the host's environment has a variable.
+/// Whether the host's environment has a variable. An empty one is as good as none: nobody means it as a key.
 pub(super) fn has_env(name: &str) -> bool {
-    std::env::var_os(name).is_some()
+    std::env::var_os(name).is_some_and(|value| !value.is_empty())
 }
 
 fn unknown(catalogue: &Catalogue, name: &str, reachable: impl Fn(&&str) -> bool) -> CallError {

@@ -16,9 +16,17 @@ use crate::{
         Definition, Entry, Format, Mentions, Provider, Redescribed, SearchMode, Selection, ToolSearch, ToolsetError,
         Toolsets, accept_redescriptions, bridge_definitions,
     },
-    sandbox::limits::CATALOGUE_WALL,
+    sandbox::{Kill, limits::CATALOGUE_WALL},
     wit::latest::Surroundings,
 };
+
+/// Why a component said nothing about its surroundings.
+enum Unanswered {
+    /// It may another time: the host was busy, or the machine slow.
+    Passing,
+    /// The same surroundings will always give the same.
+    Final(String),
+}
 
 /// What is wanted.
 #[derive(Clone, Debug, Default)]
@@ -52,7 +60,7 @@ impl Host {
     /// The definitions of all tools that the caller may use and that can work here. The same state gives the same text.
     pub async fn definitions(&self, request: &DefinitionsRequest) -> Result<Definitions, ToolsetError> {
         let settings = self.0.settings.load_full();
-        let definitions = self.offered(&request.toolsets).await?;
+        let definitions = self.described(&request.toolsets).await?;
         let search =
             ToolSearch { enabled: request.search.unwrap_or(settings.tool_search.enabled), ..settings.tool_search };
         let window = request.context_window.or(settings.context_window);
@@ -61,6 +69,7 @@ impl Host {
             listed.extend(bridge_definitions().iter().cloned());
             listed.sort_by(|a, b| a.name.cmp(&b.name));
         }
+        let listed = self.without_absent(listed);
         let tools: Vec<Value> =
             listed.iter().map(|definition| request.format.render(definition, request.provider)).collect();
         Ok(Definitions {
@@ -71,11 +80,31 @@ impl Host {
         })
     }
 
-    /// The tools of these toolsets that can work here, by name, described for each other's company.
+    /// The tools of these toolsets that can work here, by name, each as if all of them were listed.
     pub(super) async fn offered(&self, toolsets: &Selection) -> Result<Vec<Definition>, ToolsetError> {
+        Ok(self.without_absent(self.described(toolsets).await?))
+    }
+
+    /// The definitions without sentences that name a tool which is not among them.
+    fn without_absent(&self, mut definitions: Vec<Definition>) -> Vec<Definition> {
+        let (catalogue, toolsets) = (self.catalogue(), self.toolsets());
+        let names: BTreeSet<String> = definitions.iter().map(|definition| definition.name.clone()).collect();
+        let known = |name: &str| catalogue.get(name).is_some() || toolsets.is_tool(name);
+        let offered = |name: &str| names.contains(name);
+        let mentions = Mentions { known: &known, offered: &offered };
+        for definition in &mut definitions {
+            if let Some(description) = mentions.in_text(&definition.description) {
+                definition.description = description;
+            }
+            mentions.in_schema(&mut definition.parameters);
+        }
+        definitions
+    }
+
+    /// The tools of these toolsets that can work here, by name, as they describe themselves in each other's company.
+    async fn described(&self, toolsets: &Selection) -> Result<Vec<Definition>, ToolsetError> {
         let catalogue = self.catalogue();
-        let known = self.toolsets();
-        let selected = known.select(toolsets, &registered(&catalogue), &has_env)?;
+        let selected = self.toolsets().select(toolsets, &registered(&catalogue), &has_env)?;
         let entries: Vec<Arc<Entry>> = self
             .list()
             .await
@@ -85,18 +114,11 @@ impl Host {
             .collect();
         let names: BTreeSet<&str> = entries.iter().map(|entry| entry.definition.name.as_str()).collect();
         let changes = self.redescribed(&entries, &names).await;
-        let is_known = |name: &str| catalogue.get(name).is_some() || known.is_tool(name);
-        let is_offered = |name: &str| names.contains(name);
-        let mentions = Mentions { known: &is_known, offered: &is_offered };
         let finished = |(entry, changes): (&Arc<Entry>, Redescribed)| {
             let mut definition = entry.definition.clone();
             if let Some(change) = changes.get(&definition.name) {
                 change.apply(&mut definition);
             }
-            if let Some(description) = mentions.in_text(&definition.description) {
-                definition.description = description;
-            }
-            mentions.in_schema(&mut definition.parameters);
             definition
         };
         Ok(entries.iter().zip(changes).map(finished).collect())
@@ -129,11 +151,16 @@ impl Host {
         }
         let tools = names.iter().map(|name| (*name).to_owned()).collect();
         let asked = self.ask_to_describe(component, Surroundings { tools });
-        let answer = self.sandbox().within(CATALOGUE_WALL, asked).await;
-        let changes = answer.unwrap_or_else(|| Err("has not answered in time".into())).unwrap_or_else(|why| {
-            tracing::warn!("{} stays as it was registered: its describe {why}", component.name);
-            Redescribed::default()
-        });
+        let answer = self.sandbox().within(CATALOGUE_WALL, asked).await.unwrap_or(Err(Unanswered::Passing));
+        let changes = match answer {
+            Ok(changes) => changes,
+            // Asked again next time.
+            Err(Unanswered::Passing) => return Redescribed::default(),
+            Err(Unanswered::Final(why)) => {
+                tracing::warn!("{} stays as it was registered: its describe {why}", component.name);
+                Redescribed::default()
+            }
+        };
         self.0.redescriptions.put(component.digest, key, Arc::clone(&changes));
         changes
     }
@@ -142,14 +169,14 @@ impl Host {
         &self,
         component: &Arc<Component>,
         surroundings: Surroundings,
-    ) -> Result<Redescribed, String> {
-        let prepared = component.prepared(&self.0.pipeline.loader).await?;
+    ) -> Result<Redescribed, Unanswered> {
+        let prepared = component.prepared(&self.0.pipeline.loader).await.map_err(|_| Unanswered::Passing)?;
         let Some(run) = self.sandbox().describe(prepared, component.limits.memory, surroundings).await else {
             return Ok(Redescribed::default());
         };
-        let run = run.map_err(|busy| busy.to_string())?;
-        let answer = run.answer.map_err(|kill| format!("was ended ({}): {kill}", kill.reason))?;
-        accept_redescriptions(&component.offer, answer)
+        let run = run.map_err(|_busy| Unanswered::Passing)?;
+        let ended = |kill: Kill| Unanswered::Final(format!("was ended ({}): {kill}", kill.reason));
+        accept_redescriptions(&component.offer, run.answer.map_err(ended)?).map_err(Unanswered::Final)
     }
 }
 

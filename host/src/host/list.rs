@@ -71,7 +71,7 @@ impl Host {
             .flatten()
             .map(|(entry, status)| ToolStatus {
                 status,
-                grant_is_stale: settings.stale.contains(&entry.component.name),
+                grant_is_stale: settings.stale.contains(&entry.component.digest),
                 entry: Arc::clone(entry),
             })
             .collect();

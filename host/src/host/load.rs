@@ -12,7 +12,7 @@ use std::{
 
 use bytes::Bytes;
 
-use super::{Added, Host, HostError, Settings};
+use super::{Added, Host, HostError, RegisterError, Settings};
 use crate::{
     component::{Component, ComponentFile, Digest, Hooks, Kind, Origin, Refusal, Tools, scan},
     dispatch::{Bounds, Guardrails, HookSource, OnFailure, Policy, Watcher},
@@ -89,9 +89,9 @@ impl Host {
         let may_override = |component: &Component, tool: &str| {
             config.of(&component.name, &component.digest).is_some_and(|grant| grant.overrides(tool))
         };
-        let stale = components.iter().filter(|found| config.is_pinned_elsewhere(&found.name, &found.digest));
+        let is_stale = |found: &&Arc<Component>| config.is_pinned_elsewhere(&found.name, &found.digest);
         let settings = Settings {
-            stale: stale.map(|found| found.name.clone()).collect(),
+            stale: components.iter().filter(is_stale).map(|found| found.digest).collect(),
             toolsets,
             tool_search: config.tool_search,
             context_window: config.context_window,
@@ -187,8 +187,9 @@ impl Host {
     }
 
     /// Loads one component, to see whether it can be.
-    pub(super) fn try_load(&self, file: &ComponentFile) -> Result<(), Refusal> {
-        self.load_new::<Tools>(file, Limits::HANDLE).map(drop)
+    pub(super) fn try_load(&self, file: &ComponentFile) -> Result<(), RegisterError> {
+        let config = Config::read(&self.0.config, self.0.config_is_named).map_err(HostError::from)?;
+        self.load_new::<Tools>(file, limits_of(&config, file)).map(drop).map_err(RegisterError::Refused)
     }
 
     /// Loads on all cores: compiling is what takes time. Answers in the sources' order.
@@ -263,4 +264,9 @@ impl Host {
             listener(event);
         }
     }
+}
+
+/// What the operator lets a component's calls use.
+fn limits_of(config: &Config, file: &ComponentFile) -> Limits {
+    config.of(&file.name, &file.digest).map_or(Limits::HANDLE, |grant| grant.limits())
 }

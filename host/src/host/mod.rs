@@ -22,7 +22,7 @@ pub use load::{LoadEvent, LoadListener};
 pub use register::RegisterError;
 
 use crate::{
-    component::{Component, ComponentFile, Hooks, Refusal},
+    component::{Component, ComponentFile, Digest, Hooks, Refusal},
     dispatch::{Hook, Pipeline},
     registry::{Availability, Catalogue, Redescriptions, ToolSearch, Toolset, Toolsets},
     sandbox::Sandbox,
@@ -79,7 +79,7 @@ struct Added {
 #[derive(Default)]
 struct Settings {
     /// Components whose grant is for other bytes.
-    stale: Vec<String>,
+    stale: Vec<Digest>,
     toolsets: Toolsets,
     tool_search: ToolSearch,
     context_window: Option<u64>,

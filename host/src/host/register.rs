@@ -36,7 +36,7 @@ impl Host {
         if added.components.iter().any(|known| known.name == name) {
             return Err(refuse("a component of this name is registered already; deregister it first"));
         }
-        self.try_load(&file).map_err(RegisterError::Refused)?;
+        self.try_load(&file)?;
         added.components.push(file);
         if let Err(why) = self.reload_with(&added) {
             added.components.retain(|known| known.name != name);

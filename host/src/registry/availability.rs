@@ -166,8 +166,9 @@ mod tests {
         assert_eq!(clock.at(31, down()), Status::Flapping("down".into()));
         assert_eq!(clock.at(32, Ok(())), Status::Available);
         assert_eq!(clock.at(62, down()), Status::Flapping("down".into()));
+        assert_eq!(clock.at(91, down()), Status::Flapping("down".into()));
         assert_eq!(clock.at(92, down()), Status::Unavailable("down".into()));
-        assert_eq!(clock.asked.get(), 5);
+        assert_eq!(clock.asked.get(), 6);
     }
 
     #[test]
