@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 /// A folder could not be read.
 #[derive(Debug, thiserror::Error)]
-#[error("failed to use the tools folder {}: {why}; create it or name another with --tools DIR", folder.display())]
+#[error("failed to use the folder {}: {why}; create it, or name another with --tools DIR or --hooks DIR", folder.display())]
 pub struct ScanError {
     folder: PathBuf,
     why: std::io::Error,

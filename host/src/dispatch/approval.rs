@@ -31,7 +31,7 @@ pub trait Approver: Send + Sync {
 
 /// Nobody.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Nobody;
+pub(super) struct Nobody;
 
 impl Approver for Nobody {
     fn approve<'a>(&'a self, _: ApprovalRequest<'a>) -> BoxFuture<'a, Decision> {

@@ -33,27 +33,36 @@ pub(super) fn limits() -> Vec<(&'static str, String)> {
     ]
 }
 
-/// Parses, coerces and validates. Empty text counts as no arguments. Without an entry there is no schema to hold them against.
-pub(super) fn prepare(entry: Option<&Entry>, text: &str) -> Result<String, CallError> {
-    let invalid = |why: String| CallError::new(ErrorKind::InvalidArguments, &why);
+/// Whether the text is small enough to be looked at. Asked before anything parses it.
+pub(crate) fn check_size(text: &str) -> Result<(), CallError> {
     if text.len() > ARGUMENT_BYTES {
         return Err(invalid(format!("the arguments have {} bytes; the limit is {ARGUMENT_BYTES}", text.len())));
     }
-    let text = if text.trim().is_empty() { "{}" } else { text };
     if values(text) > ARGUMENT_VALUES {
         return Err(invalid(format!("the arguments have more than {ARGUMENT_VALUES} values")));
     }
-    let value: Value =
+    Ok(())
+}
+
+/// Parses, coerces and validates what [`check_size`] let pass. Empty text counts as no arguments. Without an entry there is no
+/// schema to hold them against.
+pub(super) fn prepare(entry: Option<&Entry>, text: &str) -> Result<String, CallError> {
+    let text = if text.trim().is_empty() { "{}" } else { text };
+    let given: Value =
         serde_json::from_str(text).map_err(|why| invalid(format!("the arguments are not JSON: {why}")))?;
-    if !value.is_object() {
-        return Err(invalid(format!("the arguments must be a JSON object, not {}", kind(&value))));
+    if !given.is_object() {
+        return Err(invalid(format!("the arguments must be a JSON object, not {}", kind(&given))));
     }
-    let Some(entry) = entry else { return Ok(value.to_string()) };
+    let Some(entry) = entry else { return Ok(given.to_string()) };
     let name = &entry.definition.name;
-    let value = coerce(value, &entry.definition.parameters);
+    let value = coerce(given.clone(), &entry.definition.parameters);
     let validator = entry.validator().map_err(|why| CallError::new(ErrorKind::Failed, &why))?;
-    if validator.is_valid(&value) {
-        return Ok(value.to_string());
+    let taken = [&value, &given].into_iter().find(|value| validator.is_valid(value));
+    if let Some(taken) = taken {
+        let taken = taken.to_string();
+        // What was a string may have become a list of more values than came.
+        check_size(&taken)?;
+        return Ok(taken);
     }
     // All faults of a large value would take more memory than the value itself.
     let found: Vec<ValidationError<'_>> = if text.len() > SMALL {
@@ -63,6 +72,10 @@ pub(super) fn prepare(entry: Option<&Entry>, text: &str) -> Result<String, CallE
     };
     let faults: Vec<String> = found.iter().map(tell).collect();
     Err(invalid(format!("{name}: {}", faults.join("; "))))
+}
+
+fn invalid(why: String) -> CallError {
+    CallError::new(ErrorKind::InvalidArguments, &why)
 }
 
 /// An upper bound for the number of values, without parsing.

@@ -3,7 +3,7 @@
 use std::{
     future::Future,
     ops::Range,
-    path::Path,
+    path::{Component, Path, PathBuf},
     sync::{Mutex, PoisonError},
     time::Duration,
 };
@@ -12,7 +12,7 @@ use futures_util::{StreamExt, stream};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use super::{CallError, ErrorKind, Outcome, Safety, normalise};
+use super::{CallError, ErrorKind, Outcome, Safety, normalise, plan};
 use crate::{
     capability::fs,
     registry::{Entry, never_parallel, path_scoped},
@@ -27,6 +27,12 @@ pub(super) const BATCH_PARALLEL: usize = 8;
 
 /// How long a batch may take where its caller says nothing else.
 pub const BATCH_WALL: Duration = Duration::from_secs(420);
+
+/// Calls that are planned at a time: more than run at the same time by far, and few enough to be looked at again and again.
+const WINDOW: usize = 64;
+
+/// Bytes of a path that is followed: what the system itself takes.
+const PATH_BYTES: usize = 4 << 10;
 
 /// How long after the deadline guests may take to end before their calls are dropped.
 const BATCH_GRACE: Duration = Duration::from_secs(1);
@@ -55,27 +61,38 @@ pub(crate) fn safety(entry: Option<&Entry>, arguments: &str, workspace: &Path) -
         return Safety::Barrier;
     }
     if named(path_scoped()) {
-        let arguments: Option<Value> = serde_json::from_str(arguments).ok();
-        let path = arguments.as_ref().and_then(|arguments| arguments.get("path")?.as_str());
-        let home = std::env::home_dir();
-        return match path.and_then(|path| normalise(workspace, path, home.as_deref())) {
-            Some(path) => Safety::Path { path: fs::real(&path), writes: !definition.hints.read_only },
+        return match only_path(arguments, workspace) {
+            Some(path) => Safety::Path { path, writes: !definition.hints.read_only },
             None => Safety::Barrier,
         };
     }
     if definition.hints.parallel_safe { Safety::Parallel } else { Safety::Barrier }
 }
 
-/// Runs the segments one after the other and the calls of each at the same time. Outcomes come in the order of the calls. At
-/// the deadline `cancel` ends the guests that run; what has not started never does.
+/// The one path that a call is about, as the file system has it now. Nothing where that can't be said: the arguments are no
+/// object, or a patch names files of its own, or `..` may lead through a link.
+fn only_path(arguments: &str, workspace: &Path) -> Option<PathBuf> {
+    super::arguments::check_size(arguments).ok()?;
+    let arguments: Value = serde_json::from_str(arguments).ok()?;
+    let path = arguments.get("path")?.as_str().filter(|path| path.len() <= PATH_BYTES)?;
+    let plain = Path::new(path).components().all(|part| part != Component::ParentDir);
+    let many_files = arguments.get("patch").is_some_and(|patch| !patch.is_null());
+    if !plain || many_files {
+        return None;
+    }
+    Some(fs::real(&normalise(workspace, path, std::env::home_dir().as_deref())?))
+}
+
+/// Runs the calls, those that may at the same time and the others in turn. Outcomes come in the order of the calls. At the
+/// deadline `cancel` ends the guests that run; what has not started never does.
 pub(crate) async fn run<F: Future<Output = Outcome>>(
     sandbox: &Sandbox,
-    segments: &[Range<usize>],
+    count: usize,
     deadline: Duration,
     cancel: &CancellationToken,
+    safety: impl Fn(usize) -> Option<Safety>,
     call: impl Fn(usize) -> F,
 ) -> Vec<Outcome> {
-    let count = segments.last().map_or(0, |last| last.end);
     let outcomes: Mutex<Vec<Option<Outcome>>> = Mutex::new((0..count).map(|_| None).collect());
     let put = |at: usize, outcome: Outcome| {
         if let Some(slot) = outcomes.lock().unwrap_or_else(PoisonError::into_inner).get_mut(at) {
@@ -83,14 +100,13 @@ pub(crate) async fn run<F: Future<Output = Outcome>>(
         }
     };
     let all = async {
-        for segment in segments {
-            let started = stream::iter(segment.clone()).map(|at| {
+        let mut next = 0;
+        while next < count {
+            let segment = segment(next, &safety);
+            next = segment.end;
+            let started = stream::iter(segment).map(|at| {
                 let call = &call;
-                async move {
-                    if !cancel.is_cancelled() {
-                        put(at, call(at).await);
-                    }
-                }
+                async move { put(at, call(at).await) }
             });
             started.buffer_unordered(BATCH_PARALLEL).collect::<()>().await;
         }
@@ -102,21 +118,36 @@ pub(crate) async fn run<F: Future<Output = Outcome>>(
         // Whoever does not end now is dropped, and with it its guest.
         let _ended = sandbox.within(BATCH_GRACE, &mut all).await;
     }
-    let ended = |outcome: Option<Outcome>| match outcome {
-        Some(Outcome { result: Err(error), .. }) if late && is_cancelled(&error) => overdue(deadline),
-        Some(outcome) => outcome,
-        None if late => overdue(deadline),
-        None => CallError::new(ErrorKind::Killed(KillReason::Cancelled), "the batch was given up").into(),
-    };
     let outcomes = std::mem::take(&mut *outcomes.lock().unwrap_or_else(PoisonError::into_inner));
-    outcomes.into_iter().map(ended).collect()
+    outcomes.into_iter().map(|outcome| ended(outcome, late.then_some(deadline))).collect()
 }
 
-fn is_cancelled(error: &CallError) -> bool {
-    error.kind == ErrorKind::Killed(KillReason::Cancelled)
+/// The calls from `first` on that run at the same time. Looked at when their turn comes: what ran before may have made links.
+fn segment(first: usize, safety: &impl Fn(usize) -> Option<Safety>) -> Range<usize> {
+    let window: Vec<Safety> = (first..first + WINDOW).map_while(safety).collect();
+    let length = plan(&window).first().map_or(1, |segment| segment.end);
+    first..first + length
 }
 
-fn overdue(deadline: Duration) -> Outcome {
-    let text = format!("the batch took longer than {} s", deadline.as_secs_f64());
-    CallError::new(ErrorKind::Killed(KillReason::Deadline), &text).into()
+/// What came of a call whose batch may have been late.
+fn ended(outcome: Option<Outcome>, late: Option<Duration>) -> Outcome {
+    let Some(deadline) = late else {
+        let given_up = || CallError::new(ErrorKind::Killed(KillReason::Cancelled), "the batch was given up").into();
+        return outcome.unwrap_or_else(given_up);
+    };
+    let overdue = |what: &str| {
+        let text = format!("the batch took longer than {} s, and {what}", deadline.as_secs_f64());
+        CallError::new(ErrorKind::Killed(KillReason::Deadline), &text)
+    };
+    match outcome {
+        None => overdue("this call did not end").into(),
+        Some(outcome) => match &outcome.result {
+            Err(error) if error.kind == ErrorKind::Killed(KillReason::Cancelled) => {
+                let ran = outcome.usage.duration > Duration::ZERO;
+                let what = if ran { "this call was ended" } else { "this call was not started" };
+                Outcome { result: Err(overdue(what)), ..outcome }
+            }
+            _ => outcome,
+        },
+    }
 }

@@ -5,6 +5,7 @@ use serde_json::json;
 
 use super::{
     Outcome, Reply,
+    marked::marked,
     spill::{Spill, preview},
 };
 use crate::{
@@ -26,6 +27,9 @@ const LEAST_TURN_CHARS: usize = 16_000;
 
 /// Characters of a result that stand in the reply when the rest is in a file.
 const PREVIEW_CHARS: usize = 1_500;
+
+/// Characters of a summary beside its preview: a smaller result is not worth a file.
+const SUMMARY_CHARS: usize = 500;
 
 /// Characters that one token has on average in English text and JSON.
 pub(crate) const CHARS_PER_TOKEN: usize = 4;
@@ -75,50 +79,65 @@ pub(super) fn limits() -> Vec<(&'static str, String)> {
 
 /// The reply within `most` characters of text. Images and sounds are not text: they stay.
 pub(crate) fn bound(reply: Reply, most: usize, spill: &Spill, call_id: &str) -> Reply {
-    let chars = reply.chars();
-    if chars <= most {
-        return reply;
-    }
-    let (extension, whole) = whole(&reply);
-    let shown = preview(&whole, PREVIEW_CHARS.min(most));
-    let summary = match spill.keep(call_id, extension, &whole) {
-        Ok(file) => json!({
-            "truncated": true,
-            "chars": chars,
-            "file": file.display().to_string(),
-            "note": format!("The result has {chars} characters; the limit is {most}. All of it is in the file: read that in parts."),
-            "preview": shown,
-        }),
-        Err(why) => {
-            tracing::error!("failed to keep a large result: {why}");
-            json!({
-                "truncated": true,
-                "chars": chars,
-                "note": format!("The result has {chars} characters; the limit is {most}. The rest could not be kept: ask for less."),
-                "preview": shown,
-            })
-        }
-    };
-    let media = reply.content().iter().filter(|piece| text_of(piece).is_none()).cloned();
-    let content = std::iter::once(Content::Json(summary.to_string())).chain(media).collect();
-    // A summary is JSON and media were accepted before, so this can't fail; should it, the reply as it was is the lesser evil.
-    Reply::accept("the summary", content).unwrap_or(reply)
+    if reply.chars() <= most { reply } else { summarised(&reply, most, PREVIEW_CHARS.min(most), spill, call_id) }
 }
 
-/// Brings all replies of one turn within its bound: the largest go to files first.
+/// The beginning of a reply, and where the rest is. What came from outside still says so.
+fn summarised(reply: &Reply, most: usize, shown: usize, spill: &Spill, call_id: &str) -> Reply {
+    let (chars, (extension, whole)) = (reply.chars(), whole(reply));
+    let kept = spill.keep(call_id, extension, &whole);
+    let rest = match &kept {
+        Ok(_) => "All of it is in the file: read that in parts.",
+        Err(_) => "The rest could not be kept: ask for less.",
+    };
+    let mut summary = json!({
+        "truncated": true,
+        "chars": chars,
+        "note": format!("The result has {chars} characters; the limit is {most}. {rest}"),
+        "preview": preview(&whole, shown),
+    });
+    match kept {
+        Ok(file) => summary["file"] = file.display().to_string().into(),
+        Err(why) => tracing::error!("failed to keep a large result: {why}"),
+    }
+    let media = reply.content().iter().filter(|piece| text_of(piece).is_none()).cloned();
+    let content = std::iter::once(Content::Json(summary.to_string())).chain(media).collect();
+    // A summary is JSON and media were accepted before, so this can't fail; should it, nothing is better than too much.
+    let summary = Reply::accept("the summary", content).unwrap_or_else(|_| Reply::nothing()).summary();
+    match reply.outside() {
+        Some(tool) => marked(tool, summary),
+        None => summary,
+    }
+}
+
+/// Brings all outcomes of one turn within its bound: the largest replies go to files first, and each leaves a preview that is the
+/// shorter the more there are. What stays of hundreds of calls is their summaries, and the errors, which are short.
 pub(crate) fn bound_turn<'a>(outcomes: impl Iterator<Item = (&'a str, &'a mut Outcome)>, most: usize, spill: &Spill) {
-    let mut replies: Vec<(&str, &mut Reply)> =
-        outcomes.filter_map(|(call_id, outcome)| outcome.result.as_mut().ok().map(|reply| (call_id, reply))).collect();
-    let mut total: usize = replies.iter().map(|(_, reply)| reply.chars()).sum();
+    let outcomes: Vec<(&str, &mut Outcome)> = outcomes.collect();
+    let count = outcomes.len().max(1);
+    let mut total: usize = outcomes.iter().map(|(_, outcome)| chars(outcome)).sum();
+    let mut replies: Vec<(&str, &mut Reply)> = outcomes
+        .into_iter()
+        .filter_map(|(call_id, outcome)| outcome.result.as_mut().ok().map(|reply| (call_id, reply)))
+        .filter(|(_, reply)| !reply.is_summary())
+        .collect();
+    let shown = (most / count).saturating_sub(SUMMARY_CHARS).min(PREVIEW_CHARS);
     // Stable, so that of two equals the first goes.
     replies.sort_by_key(|(_, reply)| std::cmp::Reverse(reply.chars()));
     for (call_id, reply) in replies {
         let chars = reply.chars();
-        if total <= most || chars <= PREVIEW_CHARS {
+        if total <= most || chars <= SUMMARY_CHARS {
             return;
         }
-        *reply = bound(reply.clone(), PREVIEW_CHARS, spill, call_id);
-        total = total - chars + reply.chars();
+        *reply = summarised(reply, most, shown, spill, call_id);
+        total = (total + reply.chars()).saturating_sub(chars);
+    }
+}
+
+fn chars(outcome: &Outcome) -> usize {
+    match &outcome.result {
+        Ok(reply) => reply.chars(),
+        Err(error) => error.message.chars().count(),
     }
 }
 

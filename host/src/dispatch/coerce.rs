@@ -24,10 +24,8 @@ fn to_schema(value: Value, schema: &Value, root: &Value) -> Value {
     }
     let all = schema.get("allOf").and_then(Value::as_array).into_iter().flatten();
     let value = all.fold(value, |value, part| to_schema(value, part, root));
-    let branches = ["anyOf", "oneOf"].iter().find_map(|key| schema.get(*key)?.as_array());
-    if let Some(branches) = branches {
-        return to_branch(value, branches, root);
-    }
+    let choices = ["anyOf", "oneOf"].iter().filter_map(|key| schema.get(*key)?.as_array());
+    let value = choices.fold(value, |value, branches| to_branch(value, branches, root));
     let types = types(schema);
     if let Some(changed) = retype(&value, &types) {
         return inside(changed, schema, root);
@@ -38,15 +36,45 @@ fn to_schema(value: Value, schema: &Value, root: &Value) -> Value {
     value
 }
 
-/// The first branch that already fits, else the first that the value can be turned into.
+/// Into the branch that the value is meant for: one that it fits as it is, else the first that it can be turned into. A list or
+/// an object in a string is read where a branch wants one, also beside a branch for strings.
 fn to_branch(value: Value, branches: &[Value], root: &Value) -> Value {
-    let fits = |branch: &&Value| types(resolve(branch, root)).iter().any(|kind| is_of(&value, kind));
-    if let Some(branch) = branches.iter().find(fits) {
+    let branches: Vec<&Value> = branches.iter().take(BRANCHES).map(|branch| resolve(branch, root)).collect();
+    let value = match contained(&value) {
+        Some(inner) if branches.iter().any(|branch| fits(&inner, branch)) => inner,
+        _ => value,
+    };
+    if let Some(branch) = branches.iter().find(|branch| fits(&value, branch)) {
         return to_schema(value, branch, root);
     }
-    let mut tries = branches.iter().take(BRANCHES).map(|branch| to_schema(value.clone(), branch, root));
+    let mut tries = branches.iter().map(|branch| to_schema(value.clone(), branch, root));
     let changed = tries.find(|changed| *changed != value);
     changed.unwrap_or(value)
+}
+
+/// The list or object that a string holds.
+fn contained(value: &Value) -> Option<Value> {
+    let text = value.as_str()?.trim();
+    let opens = text.starts_with(['[', '{']);
+    opens.then(|| serde_json::from_str(text).ok()).flatten()
+}
+
+/// Whether a value is meant for a branch: it has the branch's type or is one of its values, and, being an object, has the members
+/// that the branch requires, with the values that tell branches apart.
+fn fits(value: &Value, branch: &Value) -> bool {
+    let one_of = branch.get("enum").and_then(Value::as_array).map(|values| values.contains(value));
+    let constant = branch.get("const").map(|constant| constant == value);
+    let typed = types(branch).iter().any(|kind| is_of(value, kind));
+    let same = one_of.or(constant);
+    if same == Some(false) || !(typed || same == Some(true)) {
+        return false;
+    }
+    let Some(members) = value.as_object() else { return true };
+    let required = branch.get("required").and_then(Value::as_array).into_iter().flatten();
+    let has_required = required.filter_map(Value::as_str).all(|name| members.contains_key(name));
+    let properties = branch.get("properties").and_then(Value::as_object).into_iter().flatten();
+    let mut tags = properties.filter_map(|(name, schema)| Some((members.get(name)?, schema.get("const")?)));
+    has_required && tags.all(|(member, constant)| member == constant)
 }
 
 /// Containers are followed into.
@@ -101,7 +129,7 @@ fn allows_null(schema: &Value, root: &Value) -> bool {
 }
 
 /// The value as the first of the types that it can be turned into. A string is also turned where a string is allowed beside the
-/// type: a model that quotes a number means the number. It is only wrapped into a list where nothing else is allowed.
+/// type: a model that quotes a number means the number. It is only wrapped into a list where no string is allowed.
 fn retype(value: &Value, types: &[&str]) -> Option<Value> {
     let Value::String(text) = value else {
         return if types.iter().any(|kind| is_of(value, kind)) { None } else { retype_other(value, types) };
@@ -238,6 +266,18 @@ mod tests {
         let either = json!({"anyOf": [{"type": "integer"}, {"type": "null"}]});
         assert_eq!(one(either.clone(), json!("7")), json!(7));
         assert_eq!(one(either, json!("null")), json!(null));
+        let one_of_two = json!({"type": "object", "properties": {"n": {"type": "integer"}}, "anyOf": [{"required": ["n"]}, {"required": ["m"]}]});
+        assert_eq!(one(one_of_two, json!({"n": "5"})), json!({"n": 5}));
+        let tagged = json!({"anyOf": [
+            {"type": "object", "properties": {"kind": {"const": "a"}, "n": {"type": "array", "items": {"type": "boolean"}}}},
+            {"type": "object", "properties": {"kind": {"const": "b"}, "n": {"type": "integer"}}},
+        ]});
+        assert_eq!(one(tagged, json!({"kind": "b", "n": "5"})), json!({"kind": "b", "n": 5}));
+        let listed = json!({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "integer"}}]});
+        assert_eq!(one(listed.clone(), json!("[\"1\"]")), json!([1]));
+        assert_eq!(one(listed, json!("plain")), json!("plain"));
+        let word = json!({"anyOf": [{"enum": ["1"]}, {"type": "integer"}]});
+        assert_eq!(one(word, json!("1")), json!("1"));
         let both = json!({"allOf": [{"type": "array"}, {"items": {"type": "boolean"}}]});
         assert_eq!(one(both, json!("[\"true\"]")), json!([true]));
         let map = json!({"type": "object", "additionalProperties": {"type": "integer"}});

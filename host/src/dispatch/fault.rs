@@ -36,7 +36,8 @@ pub(super) fn tell(fault: &ValidationError<'_>) -> String {
             let options: Vec<String> = options.as_array().into_iter().flatten().map(Value::to_string).collect();
             format!("expected one of {}, got {}", options.join(", "), came(fault.instance()))
         }
-        _ => fault.to_string(),
+        // The value at the end: it may be long, and what was expected must be seen.
+        _ => format!("{}, got {}", fault.masked(), came(fault.instance())),
     };
     let text = one_line(&text, FAULT_BYTES);
     if place.is_empty() { text } else { format!("argument {place}: {text}") }
@@ -91,7 +92,12 @@ mod tests {
             ["argument mode: expected one of \"a\", \"b\", got the string \"c\""]
         );
         assert_eq!(told(json!({"path": "", "pth": 1})), ["there is no argument pth"]);
-        assert!(told(json!({"path": "", "deep": {"x": [1, 7]}}))[0].starts_with("argument deep.x.1: 7"));
+        let deep = told(json!({"path": "", "deep": {"x": [1, 7]}}));
+        assert!(
+            deep[0].starts_with("argument deep.x.1: ")
+                && deep[0].contains('3')
+                && deep[0].ends_with("got the number 7")
+        );
         assert!(told(json!({"path": ["x".repeat(1000)]}))[0].len() < 200);
     }
 }

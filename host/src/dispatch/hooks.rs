@@ -12,9 +12,13 @@ use serde::Deserialize;
 use super::{CallError, ErrorKind, Reply};
 use crate::{
     component::{Component, Hooks as HookKind, Loader},
-    sandbox::{Busy, Control, Limits, PreparedHook, Run, Sandbox, caught},
+    sandbox::{Busy, Control, KillReason, Limits, PreparedHook, Run, Sandbox, caught, given_up},
+    text::one_line,
     wit::latest::{Call, Outcome, Problem, Verdict},
 };
+
+/// Bytes of what a hook tells the person who decides: a few lines.
+const REASON_BYTES: usize = 500;
 
 /// What happens to a call when a hook fails.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -99,9 +103,18 @@ impl Watcher {
 
 /// Why a hook gave no answer.
 enum Fault {
-    /// There was no place to run it. Not its fault: the caller is told to come again.
+    /// There was no place to run it. Not its fault: before the call, the caller is told to come again.
     Busy(Busy),
+    /// The caller gave the call up.
+    GivenUp,
     Hook(String),
+}
+
+/// Whether the tool has run.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    Before,
+    After,
 }
 
 /// All hooks of a host, and what is needed to run them.
@@ -118,21 +131,22 @@ impl Hooks<'_> {
         let mut reasons = Vec::new();
         for hook in self.at(Point::Pre, &call.name) {
             let verdict = match &hook.source {
-                Source::Program(program) => self.program(program.pre_tool_call(call)).await,
+                Source::Program(program) => self.program(|| program.pre_tool_call(call)).await,
                 Source::Component(component) => {
                     let run = |guest| self.sandbox.pre_tool_call(guest, component.limits, call.clone(), self.quiet());
                     self.component(component, run).await
                 }
                 Source::Broken(why) => Err(Fault::Hook(why.clone())),
             };
-            let blocked = format!("{} was not run", call.name);
-            match self.settle(hook, verdict, &blocked)? {
+            match self.settle(hook, verdict, call, Stage::Before)? {
                 None | Some(Verdict::Allow) => {}
                 Some(Verdict::Block(message)) => {
-                    let text = format!("{blocked}: blocked by the hook {}: {message}", hook.name);
+                    let text = format!("{}: blocked by the hook {}: {message}", Stage::Before.said(call), hook.name);
                     return Err(CallError::new(ErrorKind::Denied, &text));
                 }
-                Some(Verdict::Ask(message)) => reasons.push(format!("{}: {message}", hook.name)),
+                Some(Verdict::Ask(message)) => {
+                    reasons.push(format!("{}: {}", hook.name, one_line(&message, REASON_BYTES)));
+                }
             }
         }
         Ok(reasons)
@@ -143,7 +157,7 @@ impl Hooks<'_> {
         for hook in self.at(Point::Post, &call.name) {
             let outcome = described(&result);
             let told = match &hook.source {
-                Source::Program(program) => self.program(program.post_tool_call(call, &outcome)).await,
+                Source::Program(program) => self.program(|| program.post_tool_call(call, &outcome)).await,
                 Source::Component(component) => {
                     let (limits, call) = (component.limits, call.clone());
                     let run = |guest| self.sandbox.post_tool_call(guest, limits, call, outcome, self.quiet());
@@ -151,12 +165,12 @@ impl Hooks<'_> {
                 }
                 Source::Broken(_) => Ok(()),
             };
-            self.settle(hook, told, &withheld(call))?;
+            self.settle(hook, told, call, Stage::After)?;
         }
         for hook in self.at(Point::Transform, &call.name) {
             let outcome = described(&result);
             let changed = match &hook.source {
-                Source::Program(program) => self.program(program.transform_tool_result(call, &outcome)).await,
+                Source::Program(program) => self.program(|| program.transform_tool_result(call, &outcome)).await,
                 Source::Component(component) => {
                     let (limits, call) = (component.limits, call.clone());
                     let run = |guest| self.sandbox.transform_tool_result(guest, limits, call, outcome, self.quiet());
@@ -164,7 +178,7 @@ impl Hooks<'_> {
                 }
                 Source::Broken(_) => Ok(None),
             };
-            if let Some(Some(other)) = self.settle(hook, changed, &withheld(call))? {
+            if let Some(Some(other)) = self.settle(hook, changed, call, Stage::After)? {
                 result = replaced(call, hook, result, other);
             }
         }
@@ -180,10 +194,16 @@ impl Hooks<'_> {
         Control { progress: None, ..self.control.clone() }
     }
 
-    /// The embedder's code gets the time that a guest gets.
-    async fn program<T>(&self, future: impl Future<Output = T>) -> Result<T, Fault> {
+    /// The embedder's code gets the time that a guest gets, and ends with its call.
+    async fn program<T, F: Future<Output = T>>(&self, ask: impl FnOnce() -> F) -> Result<T, Fault> {
         let wall = Limits::HANDLE.wall;
-        match self.sandbox.within(wall, caught(future)).await {
+        let answer = self.sandbox.within(wall, caught(async { ask().await }));
+        let answer = tokio::select! {
+            biased;
+            answer = answer => answer,
+            () = self.control.cancelled() => return Err(Fault::GivenUp),
+        };
+        match answer {
             Some(Ok(answer)) => Ok(answer),
             Some(Err(panic)) => Err(Fault::Hook(format!("it panicked: {panic}"))),
             None => Err(Fault::Hook(format!("it took longer than {} s", wall.as_secs()))),
@@ -200,14 +220,26 @@ impl Hooks<'_> {
         for line in &run.log {
             tracing::info!("hook {}: {}", component.name, line.message);
         }
-        run.answer.map_err(|kill| Fault::Hook(format!("it was ended ({}): {kill}", kill.reason)))
+        run.answer.map_err(|kill| match kill.reason {
+            KillReason::Cancelled => Fault::GivenUp,
+            reason => Fault::Hook(format!("it was ended ({reason}): {kill}")),
+        })
     }
 
     /// A hook's answer, nothing where it failed and the operator lets that pass, or the call's end.
-    fn settle<T>(&self, hook: &Watcher, answer: Result<T, Fault>, blocked: &str) -> Result<Option<T>, CallError> {
+    fn settle<T>(
+        &self,
+        hook: &Watcher,
+        answer: Result<T, Fault>,
+        call: &Call,
+        stage: Stage,
+    ) -> Result<Option<T>, CallError> {
         let why = match answer {
             Ok(answer) => return Ok(Some(answer)),
-            Err(Fault::Busy(busy)) => return Err(busy.into()),
+            Err(Fault::GivenUp) => return Err(CallError::killed(&call.name, &given_up(), &[])),
+            // Afterwards "try again" would run the tool twice.
+            Err(Fault::Busy(busy)) if stage == Stage::Before => return Err(busy.into()),
+            Err(Fault::Busy(_)) => "there was no place for it to run".to_owned(),
             Err(Fault::Hook(why)) => why,
         };
         match hook.on_failure {
@@ -216,15 +248,21 @@ impl Hooks<'_> {
                 Ok(None)
             }
             OnFailure::Block => {
-                let text = format!("{blocked}: the hook {} failed: {why}", hook.name);
+                let text = format!("{}: the hook {} failed: {why}", stage.said(call), hook.name);
                 Err(CallError::new(ErrorKind::Denied, &text))
             }
         }
     }
 }
 
-fn withheld(call: &Call) -> String {
-    format!("{} has run, but its result is withheld", call.name)
+impl Stage {
+    /// What became of the call.
+    fn said(self, call: &Call) -> String {
+        match self {
+            Self::Before => format!("{} was not run", call.name),
+            Self::After => format!("{} has run, but its result is withheld", call.name),
+        }
+    }
 }
 
 fn described(result: &Result<Reply, CallError>) -> Outcome {

@@ -8,45 +8,46 @@ use super::{
 };
 use crate::wit::latest::{Body, Content};
 
-/// The reply with its origin said and its imitations of roles and tools defanged. One text or JSON value is wrapped; among several
-/// pieces the mark is the first.
-pub(super) fn marked(tool: &str, reply: Reply) -> Reply {
-    let content = match reply.content() {
-        [Content::Text(_) | Content::Json(_)] => {
-            let json = reply.json();
-            vec![Content::Json(mark(tool, defang_json(&json).as_deref().unwrap_or(&json)))]
-        }
-        pieces => {
-            let note = mark(tool, &json!(format!("the {} pieces that follow", pieces.len())).to_string());
-            std::iter::once(Content::Json(note)).chain(pieces.iter().map(defanged)).collect()
-        }
-    };
-    // What was accepted once is accepted again: only strings and the wrapping changed. Should it not be, nothing from outside may
-    // pass unmarked.
-    Reply::accept(tool, content).unwrap_or_else(|_| Reply::nothing())
+/// The reply without imitations of roles and tools.
+pub(super) fn defanged(reply: Reply) -> Reply {
+    let content = reply.content().iter().map(defanged_piece).collect();
+    accepted(content)
 }
 
-fn defanged(piece: &Content) -> Content {
+/// The reply with its origin said. One text or JSON value is wrapped; among several pieces the mark is the first.
+pub(super) fn marked(tool: &str, reply: Reply) -> Reply {
+    let is_summary = reply.is_summary();
+    let content = match reply.content() {
+        [Content::Text(_) | Content::Json(_)] => vec![Content::Json(mark(tool, &reply.json()))],
+        pieces => {
+            let note = mark(tool, &json!(format!("the {} pieces that follow", pieces.len())).to_string());
+            std::iter::once(Content::Json(note)).chain(pieces.iter().cloned()).collect()
+        }
+    };
+    let marked = accepted(content).from_outside(tool);
+    if is_summary { marked.summary() } else { marked }
+}
+
+/// What was accepted once is accepted again: only strings and the wrapping changed. Should it not be, nothing from outside may
+/// pass as it came.
+fn accepted(content: Vec<Content>) -> Reply {
+    Reply::accept("outside", content).unwrap_or_else(|_| Reply::nothing())
+}
+
+fn defanged_piece(piece: &Content) -> Content {
     let text = |text: &str| defang(text).unwrap_or_else(|| text.to_owned());
     match piece.clone() {
         Content::Json(json) => Content::Json(defang_json(&json).unwrap_or(json)),
         Content::Text(it) => Content::Text(text(&it)),
         Content::Resource(mut document) => {
             document.uri = text(&document.uri);
-            document.mime_type = document.mime_type.map(|it| text(&it));
             if let Body::Text(body) = &mut document.body {
                 *body = text(body);
             }
             Content::Resource(document)
         }
-        Content::Image(mut media) => {
-            media.mime_type = text(&media.mime_type);
-            Content::Image(media)
-        }
-        Content::Audio(mut media) => {
-            media.mime_type = text(&media.mime_type);
-            Content::Audio(media)
-        }
+        // MIME types were accepted as words without brackets.
+        media => media,
     }
 }
 
@@ -58,7 +59,8 @@ mod tests {
     use crate::wit::latest::{Embedded, Media};
 
     fn json(content: Vec<Content>) -> Value {
-        serde_json::from_str(&marked("fetch", Reply::accept("fetch", content).unwrap()).json()).unwrap()
+        let reply = defanged(Reply::accept("fetch", content).unwrap());
+        serde_json::from_str(&marked("fetch", reply).json()).unwrap()
     }
 
     #[test]
@@ -73,8 +75,8 @@ mod tests {
     #[test]
     fn among_several_pieces_the_mark_comes_first_and_no_piece_keeps_a_tag() {
         let tag = "</tool_result>";
-        let media = Media { mime_type: tag.into(), data: vec![1] };
-        let document = Embedded { uri: tag.into(), mime_type: Some(tag.into()), body: Body::Text(tag.into()) };
+        let media = Media { mime_type: "image/png".into(), data: vec![1] };
+        let document = Embedded { uri: tag.into(), mime_type: None, body: Body::Text(tag.into()) };
         let found = json(vec![
             Content::Text(tag.into()),
             Content::Json(format!("[{tag:?}]")),

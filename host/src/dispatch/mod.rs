@@ -27,7 +27,9 @@ mod reply;
 mod sanitise;
 mod spill;
 
-pub use approval::{ApprovalRequest, Approver, Decision, Nobody};
+use approval::Nobody;
+pub use approval::{ApprovalRequest, Approver, Decision};
+pub(crate) use arguments::check_size;
 pub use batch::{BATCH_CALLS, BATCH_WALL, BatchCall, BatchTooLarge};
 pub(crate) use batch::{run as run_batch, safety};
 pub use bound::Bounds;
@@ -41,7 +43,8 @@ pub(crate) use hooks::{Source as HookSource, Watcher};
 pub use intercept::{Intercepted, Interceptor};
 pub use outcome::{CallError, ErrorKind, Outcome};
 pub(crate) use pipeline::{Incoming, Pipeline, Policy, Target};
-pub(crate) use plan::{Safety, normalise, plan};
+pub(crate) use plan::Safety;
+use plan::{normalise, plan};
 pub use reply::Reply;
 pub(crate) use spill::Spill;
 

@@ -1,5 +1,5 @@
-//! The way of every call, in one place: look up, coerce, validate, guardrails, hooks, approval, invoke, hooks, bound, mark,
-//! guardrails, audit.
+//! The way of every call, in one place: guardrails, coerce, validate, hooks, approval, invoke, hooks, bound, mark, guardrails,
+//! audit.
 
 use std::{sync::Arc, time::Instant};
 
@@ -11,7 +11,7 @@ use super::{
     ApprovalRequest, Approver, Bounds, CallContext, CallError, Decision, Ended, ErrorKind, Guardrails, Interceptor,
     Nobody, Outcome, Reply, arguments, bound,
     hooks::{Hooks, Watcher},
-    marked::marked,
+    marked::{defanged, marked},
     reports_failure,
     spill::Spill,
 };
@@ -92,15 +92,18 @@ impl Pipeline {
         let policy = self.policy.load_full();
         let repeatable = target.is_repeatable();
         let mut trail = Trail::new(&self.audit, &incoming, &target);
-        let mut outcome = match self.stopped(&incoming, &policy) {
-            Some(error) => error.into(),
-            None => {
+        let mut outcome = match self.admitted(&incoming, &policy) {
+            Err(error) => error.into(),
+            Ok(()) => {
                 let outcome = match caught(self.steps(&incoming, target, &policy, &mut trail)).await {
                     Ok(Ok(outcome)) => outcome,
                     Ok(Err(error)) => error.into(),
                     Err(panic) => CallError::new(ErrorKind::Killed(KillReason::HostPanic), &panic).into(),
                 };
-                Outcome { warning: warned(&incoming, repeatable, &policy, &outcome.result), ..outcome }
+                Outcome {
+                    warning: warned(&incoming, repeatable, &policy, &outcome.result, trail.result.take()),
+                    ..outcome
+                }
             }
         };
         if let Err(why) = trail.finish(&outcome) {
@@ -121,10 +124,13 @@ impl Pipeline {
         let Incoming { name, call_id, context, .. } = incoming;
         let (entry, unknown) = match target {
             Target::Tool(entry) => (Some(entry), None),
+            Target::Intercepted(unknown) if !self.interceptors.iter().any(|one| one.takes(name)) => {
+                return Err(unknown);
+            }
             Target::Intercepted(unknown) => (None, Some(unknown)),
             Target::Host(answer) => {
-                let answer = unless_cancelled(name, &context.control, answer).await?;
-                return Ok(answer.and_then(|json| Reply::json_of(name, json)).into());
+                let reply = Reply::json_of(name, unless_cancelled(name, &context.control, answer).await??)?;
+                return Ok(Ok(bound::bound(reply, policy.bounds.result, &self.spill, call_id)).into());
             }
         };
         let entry = entry.as_ref();
@@ -149,18 +155,31 @@ impl Pipeline {
         let mut outcome = match (self.intercepted(&call, &context.control).await?, entry, unknown) {
             (Some(outcome), _, _) => outcome,
             (None, Some(entry), _) => self.invoke(entry, &call, &context.control).await?,
-            (None, None, unknown) => return Err(unknown.unwrap_or_else(|| CallError::new(ErrorKind::UnknownTool, name))),
+            (None, None, unknown) => {
+                return Err(unknown.unwrap_or_else(|| CallError::new(ErrorKind::UnknownTool, name)));
+            }
         };
-        let result = hooks.after(&call, outcome.result).await;
-        outcome.result = result.map(|reply| self.presented(reply, entry, &call, &policy.bounds));
+        outcome.result = hooks.after(&call, outcome.result).await;
+        if let (Ok(reply), Some(_)) = (&outcome.result, &context.task_id) {
+            // Guardrails compare what the tool said, not what the model is shown of it.
+            trail.result = Some(reply.json());
+        }
+        outcome.result = outcome.result.map(|reply| self.presented(reply, entry, &call, &policy.bounds));
         Ok(outcome)
     }
 
-    /// Why a task that goes round in circles may not make this call.
-    fn stopped(&self, incoming: &Incoming<'_>, policy: &Policy) -> Option<CallError> {
-        let task = incoming.context.task_id.as_deref()?;
-        let why = policy.guardrails.before(task, &incoming.shown(), incoming.arguments).err()?;
-        Some(CallError::new(ErrorKind::Stopped, &why))
+    /// Whether the call may start at all: nobody gave it up, its arguments can be looked at, and its task does not go round in
+    /// circles.
+    fn admitted(&self, incoming: &Incoming<'_>, policy: &Policy) -> Result<(), CallError> {
+        let Incoming { arguments, context, .. } = incoming;
+        if context.control.cancel.as_ref().is_some_and(|token| token.is_cancelled()) {
+            let text = format!("{} was not run: the caller gave the call up before it started", incoming.shown());
+            return Err(CallError::new(ErrorKind::Killed(KillReason::Cancelled), &text));
+        }
+        arguments::check_size(arguments)?;
+        let Some(task) = context.task_id.as_deref() else { return Ok(()) };
+        let stop = |why: String| CallError::new(ErrorKind::Stopped, &why);
+        policy.guardrails.before(task, &incoming.shown(), arguments).map_err(stop)
     }
 
     /// Asks a person where a hook wants it. Nobody to ask means no.
@@ -216,12 +235,16 @@ impl Pipeline {
         Ok(Outcome { result, warning: None, log: run.log, usage: run.usage })
     }
 
-    /// A reply as the model gets it: bounded, and marked where it comes from outside.
+    /// A reply as the model gets it: bounded, and marked where it comes from outside. What goes to a file is defanged too: it will
+    /// be read.
     fn presented(&self, reply: Reply, entry: Option<&Arc<Entry>>, call: &latest::Call, bounds: &Bounds) -> Reply {
-        let Some(entry) = entry else { return reply };
-        let most = bounds.of_tool(entry.component.limits.shown, entry.definition.max_result_size);
+        let outside = entry.is_some_and(|entry| entry.definition.hints.open_world);
+        let most = entry.map_or(bounds.result, |entry| {
+            bounds.of_tool(entry.component.limits.shown, entry.definition.max_result_size)
+        });
+        let reply = if outside { defanged(reply) } else { reply };
         let reply = bound::bound(reply, most, &self.spill, &call.context.call_id);
-        if entry.definition.hints.open_world { marked(&call.name, reply) } else { reply }
+        if outside { marked(&call.name, reply) } else { reply }
     }
 }
 
@@ -240,6 +263,7 @@ fn warned(
     repeatable: bool,
     policy: &Policy,
     result: &Result<Reply, CallError>,
+    said: Option<String>,
 ) -> Option<String> {
     let task = incoming.context.task_id.as_deref()?;
     let json;
@@ -249,7 +273,7 @@ fn warned(
             _ => Ended::Failed,
         },
         Ok(reply) => {
-            json = reply.json();
+            json = said.unwrap_or_else(|| reply.json());
             if reports_failure(&json) { Ended::Failed } else { Ended::Worked { result: &json, repeatable } }
         }
     };
@@ -260,6 +284,8 @@ fn warned(
 struct Trail<'a> {
     audit: &'a Audit,
     record: Record,
+    /// What the tool said, where the guardrails want to know.
+    result: Option<String>,
     started: Instant,
     written: bool,
 }
@@ -286,7 +312,7 @@ impl<'a> Trail<'a> {
             outcome: "dropped".into(),
             time: Timestamp::now(),
         };
-        Self { audit, record, started: Instant::now(), written: false }
+        Self { audit, record, result: None, started: Instant::now(), written: false }
     }
 
     fn finish(mut self, outcome: &Outcome) -> Result<(), crate::audit::AuditError> {

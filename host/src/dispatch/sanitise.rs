@@ -4,6 +4,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use super::outside::defang;
 use crate::text::{cut, printable};
 
 /// Bytes of an error text. Longer ones are almost always dumps.
@@ -26,7 +27,8 @@ pub(super) fn sanitise(text: &str) -> String {
         // Removing one tag may join the halves of another.
         let cleaned = MARKUP.replace_all(&text, "");
         if cleaned.len() == text.len() {
-            return cut(text.trim(), ERROR_BYTES);
+            // What is left of other chat formats loses its brackets.
+            return cut(defang(&text).as_deref().unwrap_or(&text).trim(), ERROR_BYTES);
         }
         text = cleaned.into_owned();
     }
@@ -45,6 +47,7 @@ mod tests {
             assert_eq!(sanitise(text), "ab", "{text}");
         }
         assert_eq!(sanitise("x < y and <userdata>"), "x < y and <userdata>");
+        assert_eq!(sanitise("<|im_start|>a [INST]b"), "‹|im_start|›a ‹INST›b");
     }
 
     proptest! {

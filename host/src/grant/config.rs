@@ -97,6 +97,11 @@ impl Config {
         self.hooks.get(name).copied().unwrap_or_default()
     }
 
+    /// All hooks that something is said about.
+    pub fn hooks(&self) -> impl Iterator<Item = (&String, &HookGrant)> {
+        self.hooks.iter()
+    }
+
     /// The presets and the operator's own toolsets.
     pub fn toolsets(&self) -> Result<Toolsets, crate::registry::ToolsetError> {
         let mut toolsets = Toolsets::default();
@@ -150,6 +155,7 @@ mod tests {
         assert!(parse("[tool.a]\n").is_err());
         assert!(parse("[tools.a]\nhtpp = []").is_err());
         assert!(parse("[hooks.a]\non_failures = \"allow\"").is_err());
+        assert!(parse("[hooks.a]\nlimits = { result_chars = 1 }").is_err());
         assert!(parse("[tool_search]\nenable = \"on\"").is_err());
     }
 

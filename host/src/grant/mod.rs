@@ -22,7 +22,7 @@ pub struct Grant {
     pub digest: Option<Digest>,
     /// Its limits, where they differ.
     #[serde(default)]
-    limits: Overrides,
+    limits: ToolLimits,
     /// Names of tools that it may take from components that come before it.
     #[serde(default, rename = "override")]
     overrides: Vec<String>,
@@ -38,12 +38,12 @@ pub struct HookGrant {
     #[serde(default)]
     pub on_failure: OnFailure,
     #[serde(default)]
-    limits: Overrides,
+    limits: HookLimits,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Overrides {
+struct ToolLimits {
     #[serde(default, deserialize_with = "units::memory")]
     memory: Option<usize>,
     #[serde(default, deserialize_with = "units::timeout")]
@@ -52,23 +52,33 @@ struct Overrides {
     result_chars: Option<usize>,
 }
 
-impl Overrides {
-    fn apply(&self) -> Limits {
-        let standard = Limits::HANDLE;
-        Limits {
-            memory: self.memory.unwrap_or(standard.memory),
-            wall: self.timeout.unwrap_or(standard.wall),
-            fuel: self.fuel.unwrap_or(standard.fuel),
-            shown: self.result_chars.or(standard.shown),
-            ..standard
-        }
+/// A hook's result is not shown to a model.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct HookLimits {
+    #[serde(default, deserialize_with = "units::memory")]
+    memory: Option<usize>,
+    #[serde(default, deserialize_with = "units::timeout")]
+    timeout: Option<Duration>,
+    fuel: Option<u64>,
+}
+
+fn limits(memory: Option<usize>, timeout: Option<Duration>, fuel: Option<u64>, shown: Option<usize>) -> Limits {
+    let standard = Limits::HANDLE;
+    Limits {
+        memory: memory.unwrap_or(standard.memory),
+        wall: timeout.unwrap_or(standard.wall),
+        fuel: fuel.unwrap_or(standard.fuel),
+        shown,
+        ..standard
     }
 }
 
 impl Grant {
     /// The limits of the component's calls.
     pub fn limits(&self) -> Limits {
-        self.limits.apply()
+        let ToolLimits { memory, timeout, fuel, result_chars } = self.limits;
+        limits(memory, timeout, fuel, result_chars)
     }
 
     /// Whether it may take this tool's name from a component that comes before it.
@@ -80,6 +90,7 @@ impl Grant {
 impl HookGrant {
     /// The limits of the hook's runs.
     pub fn limits(&self) -> Limits {
-        self.limits.apply()
+        let HookLimits { memory, timeout, fuel } = self.limits;
+        limits(memory, timeout, fuel, None)
     }
 }

@@ -5,9 +5,10 @@ use serde_json::{Value, json};
 
 use super::Host;
 use crate::{
-    dispatch::{CallError, ErrorKind, coerce},
+    dispatch::{CallError, ErrorKind, check_size, coerce},
     registry::{
-        Definition, Document, HITS, MOST_HITS, Selection, TOOL_CALL, TOOL_DESCRIBE, TOOL_SEARCH, bridge_definitions, search,
+        Definition, Document, HITS, MOST_HITS, Selection, TOOL_CALL, TOOL_DESCRIBE, TOOL_SEARCH, bridge_definitions,
+        search,
     },
     text::one_line,
 };
@@ -95,7 +96,9 @@ impl Host {
 
     /// What this caller may use and what can work here.
     async fn reachable(&self, toolsets: Option<Selection>) -> Result<Vec<Definition>, CallError> {
-        self.offered(&toolsets.unwrap_or_default()).await.map_err(|why| CallError::new(ErrorKind::Denied, &why.to_string()))
+        self.offered(&toolsets.unwrap_or_default())
+            .await
+            .map_err(|why| CallError::new(ErrorKind::Denied, &why.to_string()))
     }
 }
 
@@ -111,6 +114,7 @@ pub(super) fn inner_call(arguments: &str) -> Result<(String, String), CallError>
 
 /// Arguments of one of the three, with the same leniency as a tool's: models write numbers and objects as strings.
 fn read<T: DeserializeOwned>(bridge: Bridge, arguments: &str) -> Result<T, CallError> {
+    check_size(arguments)?;
     let definition = bridge_definitions().iter().find(|definition| definition.name == bridge.name());
     let parameters = definition.map_or(&Value::Null, |definition| &definition.parameters);
     let read = serde_json::from_str(arguments).and_then(|value| serde_json::from_value(coerce(value, parameters)));

@@ -13,9 +13,9 @@ use super::{
 use crate::{
     dispatch::{
         self, BATCH_CALLS, BATCH_WALL, BatchCall, BatchTooLarge, CallContext, CallError, ErrorKind, Incoming, Outcome,
-        Target, bound_turn, plan,
+        Safety, Target, bound_turn,
     },
-    registry::{Catalogue, Registered, Selection},
+    registry::{Catalogue, Registered, Selection, TOOL_CALL},
     sandbox::Control,
 };
 
@@ -61,14 +61,10 @@ impl Host {
             return Err(BatchTooLarge(calls.len()));
         }
         let catalogue = self.catalogue();
-        let safety = |call: &BatchCall| {
-            let entry = catalogue.get(&call.name).map(Arc::as_ref);
-            dispatch::safety(entry, &call.arguments, &self.0.workspace)
-        };
-        let segments = plan(&calls.iter().map(safety).collect::<Vec<_>>());
         let ids: Vec<String> =
             calls.iter().map(|call| call.call_id.clone().unwrap_or_else(|| self.next_call_id())).collect();
         let cancel = context.control.cancel.as_ref().map(|token| token.child_token()).unwrap_or_default();
+        let safety = |at: usize| calls.get(at).map(|call| self.safety(&catalogue, &call.name, &call.arguments));
         let one = |at: usize| {
             let (call, call_id) = (&calls[at], Some(ids[at].clone()));
             let control = Control { cancel: Some(cancel.clone()), ..context.control.clone() };
@@ -76,10 +72,19 @@ impl Host {
         };
         let pipeline = &self.0.pipeline;
         let deadline = deadline.unwrap_or(BATCH_WALL);
-        let mut outcomes = dispatch::run_batch(&pipeline.sandbox, &segments, deadline, &cancel, one).await;
+        let mut outcomes = dispatch::run_batch(&pipeline.sandbox, calls.len(), deadline, &cancel, safety, one).await;
         let most = pipeline.policy.load().bounds.turn;
         bound_turn(ids.iter().map(String::as_str).zip(&mut outcomes), most, &pipeline.spill);
         Ok(outcomes)
+    }
+
+    /// What a call shares with others. A `tool_call` is as safe as the call in it.
+    fn safety(&self, catalogue: &Catalogue, name: &str, arguments: &str) -> Safety {
+        if name == TOOL_CALL {
+            let Ok((name, arguments)) = bridge::inner_call(arguments) else { return Safety::Barrier };
+            return dispatch::safety(catalogue.get(&name).map(Arc::as_ref), &arguments, &self.0.workspace);
+        }
+        dispatch::safety(catalogue.get(name).map(Arc::as_ref), arguments, &self.0.workspace)
     }
 
     /// Characters of a tool's result that a model is shown; what is over goes to a file. Nothing for an unknown tool.
@@ -103,20 +108,16 @@ impl Host {
 
     /// Who answers a call of this name by this caller.
     fn target(&self, catalogue: &Catalogue, name: &str, toolsets: Option<&Selection>) -> Target<'static> {
-        match self.scope(catalogue, toolsets) {
-            Ok(Some(scope)) if !scope.contains(name) => {
-                let reachable = |near: &&str| scope.contains(*near);
-                return Target::nobody(unknown(catalogue, name, reachable));
-            }
+        let scope = match self.scope(catalogue, toolsets) {
+            Ok(scope) => scope,
             Err(error) => return Target::nobody(error),
-            Ok(_) => {}
-        }
+        };
+        let reachable = |name: &str| scope.as_ref().is_none_or(|scope| scope.contains(name));
+        let unknown = || unknown(catalogue, name, &reachable);
         match catalogue.get(name) {
+            _ if !reachable(name) => Target::nobody(unknown()),
             Some(entry) => Target::Tool(Arc::clone(entry)),
-            None if self.0.pipeline.interceptors.iter().any(|interceptor| interceptor.takes(name)) => {
-                Target::Intercepted(unknown(catalogue, name, |_| true))
-            }
-            None => Target::nobody(unknown(catalogue, name, |_| true)),
+            None => Target::Intercepted(unknown()),
         }
     }
 
@@ -147,9 +148,9 @@ pub(super) fn has_env(name: &str) -> bool {
     std::env::var_os(name).is_some_and(|value| !value.is_empty())
 }
 
-fn unknown(catalogue: &Catalogue, name: &str, reachable: impl Fn(&&str) -> bool) -> CallError {
+fn unknown(catalogue: &Catalogue, name: &str, reachable: &dyn Fn(&str) -> bool) -> CallError {
     let shown = crate::text::one_line(name, 80);
-    let near: Vec<&str> = catalogue.near(name).into_iter().filter(reachable).collect();
+    let near: Vec<&str> = catalogue.near(name).into_iter().filter(|near| reachable(near)).collect();
     let hint = match near.as_slice() {
         [] if !catalogue.refusals().is_empty() => {
             format!("{} files were refused, and the list of tools says why", catalogue.refusals().len())

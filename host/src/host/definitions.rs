@@ -10,7 +10,7 @@ use super::{
     call::{has_env, registered},
 };
 use crate::{
-    component::Component,
+    component::{Component, Origin},
     dispatch::CHARS_PER_TOKEN,
     registry::{
         Definition, Entry, Format, Mentions, Provider, Redescribed, SearchMode, Selection, ToolSearch, ToolsetError,
@@ -85,18 +85,28 @@ impl Host {
         Ok(self.without_absent(self.described(toolsets).await?))
     }
 
-    /// The definitions without sentences that name a tool which is not among them.
+    /// The definitions without sentences that name a tool which is not among them. A stranger's tool counts only in strangers'
+    /// texts: else a component could cut a bundled tool's description by registering a name that stands in it.
     fn without_absent(&self, mut definitions: Vec<Definition>) -> Vec<Definition> {
         let (catalogue, toolsets) = (self.catalogue(), self.toolsets());
         let names: BTreeSet<String> = definitions.iter().map(|definition| definition.name.clone()).collect();
-        let known = |name: &str| catalogue.get(name).is_some() || toolsets.is_tool(name);
+        let is_bundled = |entry: &Arc<Entry>| entry.component.origin == Origin::Bundled;
         let offered = |name: &str| names.contains(name);
-        let mentions = Mentions { known: &known, offered: &offered };
         for definition in &mut definitions {
+            let own_text = catalogue.get(&definition.name).is_none_or(is_bundled);
+            let arguments: BTreeSet<String> = property_names(&definition.parameters);
+            let known = |name: &str| {
+                let tool = || catalogue.get(name).is_some_and(|entry| !own_text || is_bundled(entry));
+                !arguments.contains(name) && (toolsets.is_preset_tool(name) || tool())
+            };
+            let mentions = Mentions { known: &known, offered: &offered };
             if let Some(description) = mentions.in_text(&definition.description) {
                 definition.description = description;
             }
             mentions.in_schema(&mut definition.parameters);
+            if let Some(output) = &mut definition.output {
+                mentions.in_schema(output);
+            }
         }
         definitions
     }
@@ -178,6 +188,12 @@ impl Host {
         let ended = |kill: Kill| Unanswered::Final(format!("was ended ({}): {kill}", kill.reason));
         accept_redescriptions(&component.offer, run.answer.map_err(ended)?).map_err(Unanswered::Final)
     }
+}
+
+/// The names of a tool's own arguments, which its texts speak of.
+fn property_names(parameters: &Value) -> BTreeSet<String> {
+    let properties = parameters.get("properties").and_then(Value::as_object);
+    properties.into_iter().flatten().map(|(name, _)| name.clone()).collect()
 }
 
 /// The tools that are listed, and those that are searched for.

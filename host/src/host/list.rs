@@ -20,7 +20,11 @@ use crate::{
     dispatch::{CallError, ErrorKind},
     registry::{Answer, Entry, Status, ToolsetError},
     sandbox::limits::CATALOGUE_WALL,
+    text::one_line,
 };
+
+/// Bytes of a check's reason: one line of a list.
+const REASON_BYTES: usize = 500;
 
 /// One tool and whether it can work.
 #[derive(Clone, Debug)]
@@ -61,8 +65,9 @@ impl Host {
         }
         let asked = by_component.values().map(|entries| async {
             let statuses = self.sandbox().within(CATALOGUE_WALL, self.check_all(entries)).await;
-            let none = || vec![Status::Unavailable("its check has not answered yet; ask again".into()); entries.len()];
-            entries.iter().copied().zip(statuses.unwrap_or_else(none)).collect::<Vec<_>>()
+            let late = |entry: &&Arc<Entry>| self.unasked(entry, "its check has not answered yet; ask again".into());
+            let statuses = statuses.unwrap_or_else(|| entries.iter().map(late).collect());
+            entries.iter().copied().zip(statuses).collect::<Vec<_>>()
         });
         let settings = self.0.settings.load_full();
         let mut all: Vec<ToolStatus> = join_all(asked)
@@ -128,7 +133,7 @@ impl Host {
             let name = &entry.definition.name;
             let was_ended = AtomicBool::new(false);
             let status = match ended {
-                Some(first) => Status::Unavailable(format!("not asked, since the check of {first} was ended")),
+                Some(first) => self.unasked(entry, format!("not asked, since the check of {first} was ended")),
                 None => match missing_env(entry) {
                     Some(why) => Status::Unavailable(why),
                     None => {
@@ -145,6 +150,10 @@ impl Host {
         statuses
     }
 
+    fn unasked(&self, entry: &Entry, why: String) -> Status {
+        self.0.availability.unasked(entry.component.digest, &entry.definition.name, Instant::now(), why)
+    }
+
     /// Asks one tool whether it can work here.
     async fn check(&self, entry: &Entry, was_ended: &AtomicBool) -> Answer {
         let component = &entry.component;
@@ -152,7 +161,9 @@ impl Host {
         let name = entry.definition.name.clone();
         let run = self.sandbox().check(prepared, component.limits.memory, name).await;
         match run.map_err(|busy| busy.to_string())?.answer {
-            Ok(answer) => answer.map_err(|why| CallError::new(ErrorKind::Unavailable, &why).message),
+            Ok(answer) => {
+                answer.map_err(|why| one_line(&CallError::new(ErrorKind::Unavailable, &why).message, REASON_BYTES))
+            }
             Err(kill) => {
                 was_ended.store(true, Ordering::Relaxed);
                 Err(format!("its check was ended ({}): {kill}", kill.reason))

@@ -33,6 +33,9 @@ pub enum LoadEvent {
 /// Hears of loading.
 pub type LoadListener = Arc<dyn Fn(LoadEvent) + Send + Sync>;
 
+/// Why a hook that only the configuration knows is refused.
+const MISSING: &str = "is named in the configuration, but there is no such file in the hooks folders; put it there, or take its section out";
+
 /// A component, or why there is none.
 type Loaded<K> = Result<Arc<Component<K>>, Refusal>;
 
@@ -182,6 +185,15 @@ impl Host {
                 }
             };
             watchers.push(Watcher { name, on_failure: grant.on_failure, source });
+        }
+        // A guard that the operator speaks of and that is not there guards nothing.
+        for (name, grant) in config.hooks() {
+            if !watchers.iter().any(|known| known.name == *name) {
+                let refusal = Refusal::new(&format!("hook {name}"), MISSING);
+                let source = HookSource::Broken(format!("it could not be loaded: {}", refusal.reason));
+                refusals.push(refusal);
+                watchers.push(Watcher { name: name.clone(), on_failure: grant.on_failure, source });
+            }
         }
         Ok(LoadedHooks { watchers, components, refusals })
     }

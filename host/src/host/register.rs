@@ -1,11 +1,13 @@
 //! What the embedding program adds at run time.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 
 use super::{Added, Host, HostError};
 use crate::{
     component::{ComponentFile, Origin, Refusal, valid_name},
-    registry::{Toolset, ToolsetError},
+    registry::{Entry, Toolset, ToolsetError},
 };
 
 /// Why something was not registered.
@@ -42,7 +44,8 @@ impl Host {
             added.components.retain(|known| known.name != name);
             return Err(why.into());
         }
-        let reachable = |entry: &&std::sync::Arc<crate::registry::Entry>| entry.component.digest == digest;
+        let reachable =
+            |entry: &&Arc<Entry>| entry.component.digest == digest && entry.component.origin == Origin::Registered;
         Ok(self.catalogue().tools().filter(reachable).map(|entry| entry.definition.name.clone()).collect())
     }
 

@@ -95,6 +95,18 @@ impl Availability {
         }
     }
 
+    /// The status of a tool that can't be asked now, and why: as it was last known, for a while.
+    pub(crate) fn unasked(&self, digest: Digest, tool: &str, now: Instant, why: String) -> Status {
+        let slot = self.slot(digest, tool);
+        // Somebody may be asking at this moment; then nothing is known yet.
+        let Ok(slot) = slot.try_lock() else { return Status::Unavailable(why) };
+        match &slot.answer {
+            Some((at, Ok(()))) if now.duration_since(*at) < CHECK_TTL => Status::Available,
+            _ if slot.last_good.is_some_and(|at| now.duration_since(at) < FLAP_GRACE) => Status::Flapping(why),
+            _ => Status::Unavailable(why),
+        }
+    }
+
     /// Lets go of what is known about components that are not among these.
     pub(crate) fn keep_only(&self, is_loaded: impl Fn(&Digest) -> bool) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).retain(|(digest, _), _| is_loaded(digest));
@@ -169,6 +181,35 @@ mod tests {
         assert_eq!(clock.at(91, down()), Status::Flapping("down".into()));
         assert_eq!(clock.at(92, down()), Status::Unavailable("down".into()));
         assert_eq!(clock.asked.get(), 6);
+    }
+
+    #[test]
+    fn a_tool_that_can_not_be_asked_keeps_its_grace_too() {
+        let clock = Clock::new();
+        let unasked = |seconds| {
+            let now = clock.start + Duration::from_secs(seconds);
+            clock.availability.unasked(Digest::of(b"x"), "t", now, "late".into())
+        };
+        assert_eq!(unasked(0), Status::Unavailable("late".into()));
+        assert_eq!(clock.at(0, Ok(())), Status::Available);
+        assert_eq!(unasked(29), Status::Available);
+        assert_eq!(unasked(59), Status::Flapping("late".into()));
+        assert_eq!(unasked(60), Status::Unavailable("late".into()));
+    }
+
+    #[test]
+    fn what_is_kept_belongs_to_one_tool_of_one_component() {
+        let availability = Availability::default();
+        let ask = |bytes: &[u8], tool: &str, answer: Answer| {
+            let check = || async { answer };
+            pollster::block_on(availability.status(Digest::of(bytes), tool, Instant::now, check))
+        };
+        assert_eq!(ask(b"a", "t", Ok(())), Status::Available);
+        assert_eq!(ask(b"b", "t", down()), Status::Unavailable("down".into()));
+        assert_eq!(ask(b"a", "u", down()), Status::Unavailable("down".into()));
+        availability.keep_only(|digest| *digest == Digest::of(b"b"));
+        assert_eq!(ask(b"a", "t", down()), Status::Unavailable("down".into()), "forgotten");
+        assert_eq!(ask(b"b", "t", Ok(())), Status::Unavailable("down".into()), "kept");
     }
 
     #[test]

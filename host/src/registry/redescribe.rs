@@ -36,6 +36,10 @@ impl Change {
 
 /// Checks an answer. One bad part refuses all of it: the tools then stay as they were registered.
 pub(crate) fn accept(registered: &[Definition], answer: Vec<latest::Redescription>) -> Result<Redescribed, String> {
+    // Each is checked on the caller's thread, where no fuel runs.
+    if answer.len() > registered.len() {
+        return Err(format!("describes {} tools, and has registered {}", answer.len(), registered.len()));
+    }
     let mut changes = HashMap::new();
     let mut patterns = 0;
     for one in answer {
@@ -108,6 +112,8 @@ mod tests {
     fn another_components_tool_and_a_bad_schema_are_refused() {
         assert!(accept(&registered(), answer("b", "x", None)).unwrap_err().contains("did not register"));
         assert!(accept(&registered(), answer("a", "x", Some("[]"))).unwrap_err().contains("badly"));
+        let twice = [answer("a", "x", None), answer("a", "y", None)].concat();
+        assert!(accept(&registered(), twice).unwrap_err().contains("2 tools"));
     }
 
     #[test]

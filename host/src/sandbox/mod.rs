@@ -279,7 +279,9 @@ impl Sandbox {
             place = places.take() => Some(place?),
             () = control.cancelled() => None,
         };
-        let Some(place) = waited else {
+        // A token that was cancelled before is seen here: the guest would run its first slice otherwise.
+        let given_up_already = control.cancel.as_ref().is_some_and(CancellationToken::is_cancelled);
+        let Some(place) = waited.filter(|_| !given_up_already) else {
             return Ok(Run { answer: Err(given_up()), log: Vec::new(), usage: Usage::default() });
         };
         self.entered.fetch_add(1, Ordering::Relaxed);

@@ -177,5 +177,8 @@ fn a_hook_is_taken_up_and_let_go_by_a_reload_and_is_bound_to_its_bytes() {
     assert_denied(&call(&host), "other bytes");
     fs::remove_file(place.hooks().join("guard.wasm")).unwrap();
     host.reload().unwrap();
+    assert_denied(&call(&host), "there is no such file");
+    configure(&place, "");
+    host.reload().unwrap();
     assert_eq!(call(&host).json(), "\"ok\"");
 }

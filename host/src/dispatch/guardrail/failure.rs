@@ -14,7 +14,7 @@ struct Telling<'a> {
     exit_code: Option<&'a RawValue>,
 }
 
-/// Whether a result says by itself that the call failed: it is a JSON object with an `error` that is not empty, or with
+/// Whether a result says by itself that the call failed: it is a JSON object with an `error` that is not empty and no `"success": true`, or with
 /// `"success": false`, or with an `exit_code` other than 0. Only its own members count, not those further down. An `error` of
 /// null, false, `""`, `[]` or `{}` is empty.
 pub(crate) fn reports_failure(json: &str) -> bool {
@@ -23,7 +23,9 @@ pub(crate) fn reports_failure(json: &str) -> bool {
         return false;
     }
     let Ok(Telling { error, success, exit_code }) = serde_json::from_str(json) else { return false };
-    error.is_some_and(|error| !is_empty(error.get()))
+    let succeeded = success.is_some_and(|success| success.get() == "true");
+    // A write that landed, with what a linter says of it, is no failure.
+    error.is_some_and(|error| !is_empty(error.get()) && !succeeded)
         || success.is_some_and(|success| success.get() == "false")
         || exit_code.is_some_and(|code| code.get().parse::<f64>().is_ok_and(|code| code != 0.0))
 }
@@ -58,6 +60,7 @@ mod tests {
         for json in [
             r#"{"error":null,"success":true,"exit_code":0}"#,
             r#"{"error":""}"#,
+            r#"{"success":true,"error":"unused variable"}"#,
             r#"{"error":[ ]}"#,
             r#"{"error":{}}"#,
             r#"{"error":false}"#,

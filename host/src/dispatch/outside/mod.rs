@@ -51,8 +51,8 @@ mod tests {
     use super::*;
 
     const NAMES: &str = "tool_call|tool_calls|function_call|function_calls|tool_use|tool_result|tool_response|invoke|\
-                         parameter|result|response|output|input|system|assistant|user|human|developer|thinking|\
-                         untrusted_tool_result|system-reminder|sys|start_of_turn|end_of_turn";
+                         parameter|result|response|output|input|system|assistant|user|human|developer|think|thinking|\
+                         function_results|untrusted_tool_result|system-reminder|sys|start_of_turn|end_of_turn";
 
     #[test]
     fn every_name_is_defanged_in_every_spelling() {

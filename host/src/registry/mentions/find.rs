@@ -12,7 +12,7 @@ const MARKS: [char; 11] = ['`', '"', '\'', '‘', '’', '‚', '“', '”', '�
 pub(super) fn mentions(text: &str, absent: &dyn Fn(&str) -> bool) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     for word in words(text) {
-        if absent(&text[word.clone()]) && is_named(text, &word) {
+        if is_named(text, &word) && absent(&text[word.clone()]) {
             found.push(word);
             continue;
         }

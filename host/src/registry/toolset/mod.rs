@@ -3,7 +3,7 @@
 //! | kind | from | its tools |
 //! |---|---|---|
 //! | preset | `presets.toml` | those it lists and includes; a leaf also gains what components register under its name |
-//! | custom | the operator's configuration | the same as a leaf, with includes |
+//! | custom | the operator's configuration | those it lists and includes |
 //! | registered | components and MCP servers | those registered under the name |
 //! | old name | `presets.toml` | a fixed list |
 //!
@@ -101,10 +101,9 @@ impl Toolsets {
         PRESETS.core.contains(tool)
     }
 
-    /// Whether a preset or custom toolset lists a tool of this name, loaded or not.
-    pub fn is_tool(&self, name: &str) -> bool {
-        let all = PRESETS.toolsets.values().chain(self.custom.values());
-        all.flat_map(|toolset| &toolset.tools).any(|tool| tool == name)
+    /// Whether a preset lists a tool of this name, loaded or not.
+    pub fn is_preset_tool(&self, name: &str) -> bool {
+        PRESETS.tools.contains(name)
     }
 }
 

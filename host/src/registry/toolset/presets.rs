@@ -1,7 +1,7 @@
 //! The toolsets that everybody has, from `presets.toml`.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::{BTreeMap, BTreeSet, HashSet},
     sync::LazyLock,
 };
 
@@ -24,6 +24,8 @@ pub(super) struct Presets {
     pub(super) core: BTreeSet<String>,
     /// By name.
     pub(super) toolsets: BTreeMap<String, Toolset>,
+    /// The tools of all of them.
+    pub(super) tools: HashSet<String>,
     /// Old names and their tools.
     pub(super) legacy: BTreeMap<String, Vec<String>>,
     /// By name: toolsets and their weights in percent.
@@ -64,8 +66,15 @@ struct Parallel {
 impl Presets {
     fn parse(text: &str) -> Result<Self, toml::de::Error> {
         let File { core, toolsets, legacy, parallel, distributions } = toml::from_str(text)?;
-        let toolsets = toolsets.into_iter().map(|(name, preset)| (name, preset.into_toolset(&core))).collect();
-        Ok(Self { core, toolsets, legacy, distributions, parallel })
+        let toolsets: BTreeMap<String, Toolset> =
+            toolsets.into_iter().map(|(name, preset)| (name, preset.into_toolset(&core))).collect();
+        let tools = toolsets.values().flat_map(|toolset| toolset.tools.clone()).collect();
+        Ok(Self { core, toolsets, tools, legacy, distributions, parallel })
+    }
+
+    /// Whether a preset gains what components register under its name.
+    pub(super) fn is_leaf(&self, name: &str) -> bool {
+        self.toolsets.contains_key(name) && !self.is_composite(name)
     }
 
     /// Whether a preset is made of others, or fixed: it gains nothing by its own name.

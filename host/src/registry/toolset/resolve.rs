@@ -44,9 +44,10 @@ impl Toolsets {
                 Some(Found::Defined(toolset)) => {
                     let gains = gains && !toolset.closed;
                     add(&mut toolset.tools.iter().map(String::as_str));
+                    // An operator's own toolset is what the operator wrote: nobody joins it by its name.
                     if let Some(gained) = registered.under(name)
                         && gains
-                        && !PRESETS.is_composite(name)
+                        && PRESETS.is_leaf(name)
                     {
                         add(&mut gained.iter().copied());
                     }
@@ -169,11 +170,11 @@ mod tests {
     }
 
     #[test]
-    fn leaves_and_custom_toolsets_gain_what_is_registered_under_them() {
+    fn leaves_gain_what_is_registered_under_them_and_an_operators_own_toolsets_do_not() {
         let toolsets = custom([("mine", &["own"], &["web"])]);
         let registered = registered([("web", "more"), ("mine", "extra")]);
         check(&toolsets, "web", &registered, &["more", "web_extract", "web_search"]);
-        check(&toolsets, "mine", &registered, &["extra", "more", "own", "web_extract", "web_search"]);
+        check(&toolsets, "mine", &registered, &["more", "own", "web_extract", "web_search"]);
         assert!(toolsets.resolve("coding", &registered).unwrap().contains("more"));
     }
 
@@ -271,8 +272,8 @@ mod tests {
         }
     }
 
-    /// By the rules in plain words: the tools of all that is reached, and what is registered under that which is reached
-    /// without passing a closed toolset and is no composite.
+    /// By the rules in plain words: the tools of all that is reached, and what is registered under the leaves that are reached
+    /// without passing a closed toolset, or under a name that nobody defined.
     fn naive(start: &str, graph: &Graph) -> BTreeSet<String> {
         let toolsets = graph.toolsets();
         let closed = ["safe", "hermes-webhook"];
@@ -286,6 +287,7 @@ mod tests {
         let mut gaining = reachable(start, &open);
         gaining
             .retain(|name| !name.starts_with("hermes-") && !["safe", "coding", "debugging"].contains(&name.as_str()));
+        gaining.retain(|name| !toolsets.custom.contains_key(name));
         let own = reachable(start, &edges);
         let own = own.iter().filter_map(|name| toolsets.get(name)).flat_map(|toolset| toolset.tools.clone());
         let gained = graph.registered.iter().filter(|(toolset, _)| gaining.contains(toolset));

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::{
-    Registered, ToolsetError, Toolsets,
+    Registered, Toolset, ToolsetError, Toolsets,
     presets::{PLATFORM, PRESETS},
 };
 
@@ -29,7 +29,10 @@ impl Toolsets {
         match &selection.enabled {
             None => tools = self.resolve("all", registered)?,
             Some(enabled) => {
-                let by_env = PRESETS.toolsets.iter().filter(|(_, preset)| preset.env.as_deref().is_some_and(has_env));
+                // A caller that was given closed toolsets alone gets nothing besides.
+                let open = !enabled.iter().all(|name| self.get(name).is_some_and(|toolset| toolset.closed));
+                let by_env = |preset: &Toolset| open && preset.env.as_deref().is_some_and(has_env);
+                let by_env = PRESETS.toolsets.iter().filter(|(_, preset)| by_env(preset));
                 for name in enabled.iter().chain(by_env.map(|(name, _)| name)) {
                     tools.append(&mut self.resolve(name, registered)?);
                 }
@@ -90,6 +93,8 @@ mod tests {
         assert_eq!(select(Some(&["todo"]), &[], "HERMES_KANBAN_TASK").unwrap().len(), 1 + 12);
         assert_eq!(select(Some(&["todo"]), &[], "HERMES_KANBAN").unwrap().len(), 1);
         assert_eq!(names(&select(Some(&["todo"]), &["kanban"], "HERMES_KANBAN_TASK").unwrap()), ["todo"]);
+        assert_eq!(select(Some(&["hermes-webhook"]), &[], "HERMES_KANBAN_TASK").unwrap().len(), 4);
+        assert_eq!(select(Some(&[]), &[], "HERMES_KANBAN_TASK").unwrap().len(), 0);
     }
 
     #[test]
