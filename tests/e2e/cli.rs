@@ -202,7 +202,7 @@ fn definitions_come_in_three_forms_and_by_toolset() {
     assert_eq!(names("mcp", "/name"), expected);
     let output = place.run(&["definitions", "--toolset", "nope"]);
     assert_eq!(code(&output), 2);
-    assert!(stderr(&output).contains("there is no toolset nope"), "{output:?}");
+    assert!(stderr(&output).contains("no toolset is named \"nope\""), "{output:?}");
 }
 
 #[test]
@@ -229,7 +229,7 @@ fn wrong_usage_exits_2_and_says_what_to_do() {
     for (arguments, message) in [
         (vec!["call"], "required"),
         (vec!["frobnicate"], "unrecognized subcommand"),
-        (vec!["list", "--tools", missing.to_str().unwrap()], "create it or name another"),
+        (vec!["list", "--tools", missing.to_str().unwrap()], "create it, or name another"),
         (vec!["list", "--config", missing.to_str().unwrap()], "failed to read"),
         (vec!["list", "--workspace", missing.to_str().unwrap()], "--workspace DIR"),
     ] {

@@ -83,7 +83,7 @@ fn answers(host: &Host) {
 
     let (code, stdout, log) = said(&host.run(&[&["--log", "debug"], &call[..]].concat()));
     assert_eq!((code, stdout), (0, format!("{answer}\n")));
-    assert!(log.contains("word_count answered call-1"), "{log}");
+    assert!(log.contains("word_count answered call-"), "{log}");
 
     let unicode = host.run(&["call", "slugify", r#"{"text": "  Crème brûlée: the Basics! "}"#]);
     assert_eq!(said(&unicode), (0, "\"creme-brulee-the-basics\"\n".into(), String::new()));

@@ -64,6 +64,19 @@ pub struct Inspection {
     pub imports: Vec<Import>,
     /// Whether its tools may describe themselves anew.
     pub describes: bool,
+    /// Bytes of the largest memory that it declares to start with.
+    least_memory: u64,
+}
+
+impl Inspection {
+    /// Whether it can start within these limits. Asked again at every load: limits change, what is kept does not.
+    pub(super) fn check(&self, limits: &Limits) -> Result<(), String> {
+        let (least, limit) = (self.least_memory, limits.memory);
+        if least > limit as u64 {
+            return Err(format!("needs at least {least} bytes of memory; its limit is {limit}"));
+        }
+        Ok(())
+    }
 }
 
 /// One imported interface.
@@ -77,12 +90,13 @@ pub struct Import {
 
 /// Reads the type. The error is one line: why this can't be a tool here.
 pub fn inspect(bytes: &[u8], limits: &Limits) -> Result<Inspection, String> {
-    read(bytes, limits).map_err(|why| one_line(&why, REASON_BYTES))
+    let fits = |inspection: Inspection| inspection.check(limits).map(|()| inspection);
+    read(bytes).and_then(fits).map_err(|why| one_line(&why, REASON_BYTES))
 }
 
-fn read(bytes: &[u8], limits: &Limits) -> Result<Inspection, String> {
+fn read(bytes: &[u8]) -> Result<Inspection, String> {
     check_kind(bytes)?;
-    let mut reader = Reader { limits, depth: 0, instances: 0, imports: Vec::new(), exports: Vec::new() };
+    let mut reader = Reader::default();
     for payload in Parser::new(0).parse_all(bytes) {
         let payload = payload.map_err(|why| broken(&why))?;
         reader.read(payload)?;
@@ -113,15 +127,16 @@ fn check_kind(bytes: &[u8]) -> Result<(), String> {
     Ok(())
 }
 
-struct Reader<'a> {
-    limits: &'a Limits,
+#[derive(Default)]
+struct Reader {
     depth: usize,
     instances: usize,
+    least_memory: u64,
     imports: Vec<String>,
     exports: Vec<String>,
 }
 
-impl Reader<'_> {
+impl Reader {
     fn read(&mut self, payload: Payload<'_>) -> Result<(), String> {
         match payload {
             Payload::ModuleSection { .. } | Payload::ComponentSection { .. } => {
@@ -153,10 +168,7 @@ impl Reader<'_> {
             Payload::MemorySection(section) => {
                 for memory in section {
                     let least = memory.map_err(|why| broken(&why))?.initial.saturating_mul(PAGE);
-                    if least > self.limits.memory as u64 {
-                        let limit = self.limits.memory;
-                        return Err(format!("needs at least {least} bytes of memory; its limit is {limit}"));
-                    }
+                    self.least_memory = self.least_memory.max(least);
                 }
             }
             Payload::TableSection(section) => {
@@ -212,7 +224,7 @@ impl Reader<'_> {
             let (package, range) = (wit::PACKAGE, wit::supported_range());
             return Err(format!("was built for {package} {unknown}; this host supports {range}"));
         }
-        Ok(Inspection { role, version, imports, describes })
+        Ok(Inspection { role, version, imports, describes, least_memory: self.least_memory })
     }
 }
 

@@ -80,7 +80,10 @@ impl Loader {
     pub fn load<K: Kind>(&self, file: &ComponentFile, limits: Limits) -> Result<Component<K>, Refusal> {
         let refuse = |reason: String| Refusal::new(&file.origin.describe_as(&file.name), &reason);
         let (inspection, offer, prepared) = match self.cache.known(&file.digest) {
-            Some(Known::Ready(ready)) => (ready.inspection, ready.offer, OnceCell::new()),
+            Some(Known::Ready(ready)) => {
+                ready.inspection.check(&limits).map_err(&refuse)?;
+                (ready.inspection, ready.offer, OnceCell::new())
+            }
             Some(Known::Failed(reason)) => {
                 let path = self.cache.known_path(&file.digest);
                 return Err(refuse(format!("{reason} (remembered; delete {} to try again)", path.display())));

@@ -3,7 +3,7 @@
 use std::{
     future::Future,
     ops::Range,
-    path::{Component, Path, PathBuf},
+    path::{Path, PathBuf},
     sync::{Mutex, PoisonError},
     time::Duration,
 };
@@ -12,7 +12,7 @@ use futures_util::{StreamExt, stream};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use super::{CallError, ErrorKind, Outcome, Safety, normalise, plan};
+use super::{CallError, ErrorKind, Outcome, Safety, plan};
 use crate::{
     capability::fs,
     registry::{Entry, never_parallel, path_scoped},
@@ -70,17 +70,19 @@ pub(crate) fn safety(entry: Option<&Entry>, arguments: &str, workspace: &Path) -
 }
 
 /// The one path that a call is about, as the file system has it now. Nothing where that can't be said: the arguments are no
-/// object, or a patch names files of its own, or `..` may lead through a link.
+/// object, or a patch names files of its own, or the path goes back out of what does not exist.
 fn only_path(arguments: &str, workspace: &Path) -> Option<PathBuf> {
     super::arguments::check_size(arguments).ok()?;
     let arguments: Value = serde_json::from_str(arguments).ok()?;
-    let path = arguments.get("path")?.as_str().filter(|path| path.len() <= PATH_BYTES)?;
-    let plain = Path::new(path).components().all(|part| part != Component::ParentDir);
-    let many_files = arguments.get("patch").is_some_and(|patch| !patch.is_null());
-    if !plain || many_files {
+    let path = arguments.get("path")?.as_str().filter(|path| !path.is_empty() && path.len() <= PATH_BYTES)?;
+    if arguments.get("patch").is_some_and(|patch| !patch.is_null()) {
         return None;
     }
-    Some(fs::real(&normalise(workspace, path, std::env::home_dir().as_deref())?))
+    let from_home = path.strip_prefix('~').filter(|rest| rest.is_empty() || rest.starts_with('/'));
+    match from_home {
+        Some(rest) => fs::real(&std::env::home_dir()?.join(rest.trim_start_matches('/'))),
+        None => fs::real(&workspace.join(path)),
+    }
 }
 
 /// Runs the calls, those that may at the same time and the others in turn. Outcomes come in the order of the calls. At the

@@ -29,7 +29,7 @@ const LEAST_TURN_CHARS: usize = 16_000;
 const PREVIEW_CHARS: usize = 1_500;
 
 /// Characters of a summary beside its preview: a smaller result is not worth a file.
-const SUMMARY_CHARS: usize = 500;
+const SUMMARY_CHARS: usize = 700;
 
 /// Characters that one token has on average in English text and JSON.
 pub(crate) const CHARS_PER_TOKEN: usize = 4;

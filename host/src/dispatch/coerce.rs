@@ -39,12 +39,12 @@ fn to_schema(value: Value, schema: &Value, root: &Value) -> Value {
 /// Into the branch that the value is meant for: one that it fits as it is, else the first that it can be turned into. A list or
 /// an object in a string is read where a branch wants one, also beside a branch for strings.
 fn to_branch(value: Value, branches: &[Value], root: &Value) -> Value {
-    let branches: Vec<&Value> = branches.iter().take(BRANCHES).map(|branch| resolve(branch, root)).collect();
+    let branches: Vec<&Value> = branches.iter().take(BRANCHES).collect();
     let value = match contained(&value) {
-        Some(inner) if branches.iter().any(|branch| fits(&inner, branch)) => inner,
+        Some(inner) if branches.iter().any(|branch| fits(&inner, branch, root)) => inner,
         _ => value,
     };
-    if let Some(branch) = branches.iter().find(|branch| fits(&value, branch)) {
+    if let Some(branch) = branches.iter().find(|branch| fits(&value, branch, root)) {
         return to_schema(value, branch, root);
     }
     let mut tries = branches.iter().map(|branch| to_schema(value.clone(), branch, root));
@@ -59,18 +59,22 @@ fn contained(value: &Value) -> Option<Value> {
     opens.then(|| serde_json::from_str(text).ok()).flatten()
 }
 
-/// Whether a value is meant for a branch: it has the branch's type or is one of its values, and, being an object, has the members
+/// Whether a value is meant for a branch: it has the branch's type and is one of its values, and, being an object, has the members
 /// that the branch requires, with the values that tell branches apart.
-fn fits(value: &Value, branch: &Value) -> bool {
-    let one_of = branch.get("enum").and_then(Value::as_array).map(|values| values.contains(value));
-    let constant = branch.get("const").map(|constant| constant == value);
-    let typed = types(branch).iter().any(|kind| is_of(value, kind));
-    let same = one_of.or(constant);
-    if same == Some(false) || !(typed || same == Some(true)) {
+fn fits(value: &Value, branch: &Value, root: &Value) -> bool {
+    let branch = resolve(branch, root);
+    let types = types(branch);
+    let typed = types.is_empty() || types.iter().any(|kind| is_of(value, kind));
+    let listed = branch.get("enum").and_then(Value::as_array).is_none_or(|values| values.contains(value));
+    let constant = branch.get("const").is_none_or(|constant| constant == value);
+    let parts = |key: &str| branch.get(key).and_then(Value::as_array);
+    let all = parts("allOf").is_none_or(|parts| parts.iter().all(|part| fits(value, part, root)));
+    let any = |key: &str| parts(key).is_none_or(|parts| parts.iter().any(|part| fits(value, part, root)));
+    if !(typed && listed && constant && all && any("anyOf") && any("oneOf")) {
         return false;
     }
     let Some(members) = value.as_object() else { return true };
-    let required = branch.get("required").and_then(Value::as_array).into_iter().flatten();
+    let required = parts("required").into_iter().flatten();
     let has_required = required.filter_map(Value::as_str).all(|name| members.contains_key(name));
     let properties = branch.get("properties").and_then(Value::as_object).into_iter().flatten();
     let mut tags = properties.filter_map(|(name, schema)| Some((members.get(name)?, schema.get("const")?)));

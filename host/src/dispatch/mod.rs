@@ -44,7 +44,7 @@ pub use intercept::{Intercepted, Interceptor};
 pub use outcome::{CallError, ErrorKind, Outcome};
 pub(crate) use pipeline::{Incoming, Pipeline, Policy, Target};
 pub(crate) use plan::Safety;
-use plan::{normalise, plan};
+use plan::plan;
 pub use reply::Reply;
 pub(crate) use spill::Spill;
 

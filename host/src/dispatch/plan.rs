@@ -7,7 +7,7 @@ use std::{
     collections::HashMap,
     ffi::OsStr,
     ops::Range,
-    path::{Component, Path, PathBuf},
+    path::{Component, PathBuf},
 };
 
 /// How a call gets along with its neighbours.
@@ -19,7 +19,7 @@ pub(crate) enum Safety {
     Parallel,
     /// It touches one file, or one folder and all below it.
     Path {
-        /// Absolute and normalised, better canonical: two names of one file are two files here.
+        /// Canonical: two names of one file are two files here.
         path: PathBuf,
         /// Whether it changes what is there.
         writes: bool,
@@ -120,31 +120,6 @@ impl<'a> Touched<'a> {
     }
 }
 
-/// The absolute path that `path` names, by its text alone: `~` is `home`, what is relative starts at `base`, `.` and `..` are
-/// resolved. None where there is no such path: it is empty, has a NUL, needs a home that is not known, or `base` is relative.
-/// Links are not followed, so `a/..` is where `a` lies even if `a` is a link elsewhere.
-pub(crate) fn normalise(base: &Path, path: &str, home: Option<&Path>) -> Option<PathBuf> {
-    if path.is_empty() || path.contains('\0') {
-        return None;
-    }
-    let whole = match path.strip_prefix('~') {
-        Some("") => home?.to_owned(),
-        // Without the slashes, or the rest would count as absolute and replace the home.
-        Some(rest) if rest.starts_with('/') => home?.join(rest.trim_start_matches('/')),
-        _ => base.join(path),
-    };
-    let mut plain = PathBuf::new();
-    for part in whole.components() {
-        match part {
-            Component::CurDir => {}
-            // Above the root is the root.
-            Component::ParentDir => drop(plain.pop()),
-            part => plain.push(part),
-        }
-    }
-    plain.is_absolute().then_some(plain)
-}
-
 #[cfg(test)]
 mod tests {
     use std::time::{Duration, Instant};
@@ -206,41 +181,6 @@ mod tests {
         assert_eq!(lengths(&[writes(&endless), reads(&endless)]), [1, 1]);
     }
 
-    #[test]
-    fn paths_become_absolute_and_plain() {
-        let home = Some(Path::new("/home/me"));
-        for (path, whole) in [
-            ("x", "/work/x"),
-            ("./x//y/", "/work/x/y"),
-            ("../x/../y/.", "/y"),
-            ("../../../x", "/x"),
-            ("/", "/"),
-            ("/..", "/"),
-            ("/etc/./hosts", "/etc/hosts"),
-            (".", "/work"),
-            ("~", "/home/me"),
-            ("~/", "/home/me"),
-            ("~/x/../y", "/home/me/y"),
-            ("~//etc/x", "/home/me/etc/x"),
-            ("~you/x", "/work/~you/x"),
-            ("x/~", "/work/x/~"),
-            (" ", "/work/ "),
-        ] {
-            assert_eq!(normalise(Path::new("/work"), path, home), Some(whole.into()), "{path}");
-        }
-        assert_eq!(normalise(Path::new("/a/../work/."), "x", None), Some("/work/x".into()));
-    }
-
-    #[test]
-    fn what_names_no_path_is_refused() {
-        let base = Path::new("/work");
-        assert_eq!(normalise(base, "", None), None);
-        assert_eq!(normalise(base, "a\0b", None), None);
-        assert_eq!(normalise(base, "~", None), None);
-        assert_eq!(normalise(base, "~/x", None), None);
-        assert_eq!(normalise(Path::new("work"), "x", None), None);
-    }
-
     /// Two calls that must not run at the same time, told without any tree.
     fn apart(one: &Safety, other: &Safety) -> bool {
         match (one, other) {
@@ -278,14 +218,6 @@ mod tests {
                 let first = &items[pair[1].start];
                 prop_assert!(items[pair[0].clone()].iter().any(|other| apart(first, other)));
             }
-        }
-
-        #[test]
-        fn a_normalised_path_is_absolute_has_no_dots_and_stays_as_it_is(path in "[~./a ]{1,12}") {
-            let plain = normalise(Path::new("/w/x"), &path, Some(Path::new("/h"))).unwrap();
-            prop_assert!(plain.is_absolute());
-            prop_assert!(plain.components().all(|part| matches!(part, Component::RootDir | Component::Normal(_))));
-            prop_assert_eq!(normalise(Path::new("/"), plain.to_str().unwrap(), None), Some(plain));
         }
     }
 }

@@ -6,7 +6,7 @@ use bytes::Bytes;
 
 use super::{Added, Host, HostError};
 use crate::{
-    component::{ComponentFile, Origin, Refusal, valid_name},
+    component::{Component, ComponentFile, Origin, Refusal, valid_name},
     registry::{Entry, Toolset, ToolsetError},
 };
 
@@ -44,8 +44,13 @@ impl Host {
             added.components.retain(|known| known.name != name);
             return Err(why.into());
         }
-        let reachable =
-            |entry: &&Arc<Entry>| entry.component.digest == digest && entry.component.origin == Origin::Registered;
+        let is_new = |component: &Arc<Component>| component.name == name && component.origin == Origin::Registered;
+        if !self.catalogue().components().iter().any(is_new) {
+            added.components.retain(|known| known.name != name);
+            self.reload_with(&added)?;
+            return Err(refuse(&format!("another component has the same bytes ({})", digest.short())));
+        }
+        let reachable = |entry: &&Arc<Entry>| is_new(&entry.component);
         Ok(self.catalogue().tools().filter(reachable).map(|entry| entry.definition.name.clone()).collect())
     }
 
