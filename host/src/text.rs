@@ -19,6 +19,10 @@ pub(crate) fn printable(text: &str) -> String {
 
 /// One printable line of at most `max` bytes.
 pub(crate) fn one_line(text: &str, max: usize) -> String {
+    // Most names and ids are plain words, and this is asked for every call.
+    if text.len() <= max && text.bytes().all(|byte| byte.is_ascii_graphic()) {
+        return text.to_owned();
+    }
     // Cut first: the text may be as large as the guest's memory.
     let text = cut(text, max);
     printable(&text).split_whitespace().collect::<Vec<_>>().join(" ")

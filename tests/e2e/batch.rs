@@ -139,6 +139,7 @@ async fn of_200_mixed_calls_results_keep_their_order_and_only_those_meet_that_ma
     fs::write(workspace.join("a/x"), "").unwrap();
     symlink("a", workspace.join("b")).unwrap();
     symlink("a/x", workspace.join("link")).unwrap();
+    fs::create_dir(workspace.join("c")).unwrap();
     let absolute = workspace.join("b/./y").display().to_string();
     // As it is written, and where it leads.
     let paths = [

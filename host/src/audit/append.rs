@@ -8,7 +8,6 @@ use std::{
     io::{self, Write},
     os::unix::fs::{DirBuilderExt, FileExt},
     path::{Path, PathBuf},
-    sync::{Mutex, PoisonError},
 };
 
 use super::{
@@ -29,25 +28,8 @@ const WINDOW: usize = 4 << 10;
 /// is known.
 const LAST_WINDOW: usize = 4 * LINE_BYTES;
 
-/// The log, for appending. Shared by threads; other processes may append to the same files.
-pub struct Audit(Mutex<Writer>);
-
-impl Audit {
-    /// Opens the log in the host's home, made where it is missing.
-    pub fn open(dir: &Path) -> Result<Self, AuditError> {
-        Ok(Self(Mutex::new(Writer::open(dir)?)))
-    }
-
-    /// Appends one line. After an error the log has the lines it had before.
-    pub fn append(&self, record: &Record) -> Result<(), AuditError> {
-        let record = serde_json::to_string(record);
-        let mut writer = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let record = record.map_err(|why| writer.log.error(why.into()))?;
-        writer.append(&record)
-    }
-}
-
-struct Writer {
+/// Appends to the two files. One thread at a time; other processes may append to the same files.
+pub(super) struct Writer {
     dir: PathBuf,
     log: OwnFile,
     head: OwnFile,
@@ -56,7 +38,8 @@ struct Writer {
 }
 
 impl Writer {
-    fn open(dir: &Path) -> Result<Self, AuditError> {
+    /// Opens the log in the host's home, made where it is missing.
+    pub(super) fn open(dir: &Path) -> Result<Self, AuditError> {
         let made = DirBuilder::new().recursive(true).mode(0o700).create(dir);
         made.map_err(|why| AuditError::Io { path: dir.into(), why })?;
         let log = OwnFile::open_or_make(dir.join(LOG), true)?;
@@ -75,21 +58,13 @@ impl Writer {
         if new { Head::start().write(&self.head.file) } else { Ok(()) }
     }
 
-    fn append(&mut self, record: &str) -> Result<(), AuditError> {
-        let len = self.lock()?;
-        let written = self.write(record, len);
-        if written.is_err() {
-            self.end = None;
-        }
-        written.and(self.log.unlock())
-    }
-
     /// Locks the log against other processes and says how long it is. On an error it is not locked.
-    fn lock(&mut self) -> Result<u64, AuditError> {
+    pub(super) fn lock(&mut self) -> Result<u64, AuditError> {
         for _ in 0..REOPENINGS {
             self.log.lock()?;
-            if let (Some(len), Some(_)) = (self.log.len_in_place(), self.head.len_in_place()) {
-                return Ok(len);
+            match self.log.len_in_place() {
+                Some(len) if self.head.exists() => return Ok(len),
+                _ => {}
             }
             self.log.unlock()?;
             *self = Self::open(&self.dir)?;
@@ -97,14 +72,23 @@ impl Writer {
         Err(self.log.error(io::Error::other("its files are replaced again and again")))
     }
 
-    fn write(&mut self, record: &str, len: u64) -> Result<(), AuditError> {
-        let (link, torn) = match self.end.take() {
+    /// Lets other processes at the log.
+    pub(super) fn unlock(&self) -> Result<(), AuditError> {
+        self.log.unlock()
+    }
+
+    /// Appends these lines to the log, which is locked and this long. After an error it has the lines it had before.
+    pub(super) fn write(&mut self, records: &[Record], len: u64) -> Result<(), AuditError> {
+        let (mut link, torn) = match self.end.take() {
             Some(end) if end.len == len => (end.link, false),
             _ => self.find_end(len).map_err(|why| self.log.error(why))?,
         };
         // What a crash cut short stays, on a line of its own.
         let mut text = if torn { vec![b'\n'] } else { Vec::new() };
-        let link = link.extend(&mut text, record);
+        for record in records {
+            let record = serde_json::to_string(record).map_err(|why| self.log.error(why.into()))?;
+            link = link.extend(&mut text, &record);
+        }
         let head = Head { link, len: len + text.len() as u64 };
         let written = match (&self.log.file).write(&text) {
             Ok(count) if count == text.len() => head.write(&self.head.file).map_err(|why| self.head.error(why)),
@@ -163,7 +147,7 @@ mod tests {
 
     use super::{
         super::{
-            Filter, Report, read,
+            Audit, Filter, Report, read,
             record::tests::{huge, record},
             verify,
         },
@@ -187,7 +171,7 @@ mod tests {
     fn lines_follow_each_other_across_openings() {
         let dir = tempfile::tempdir().unwrap();
         for call in ["a", "b", "c"] {
-            Audit::open(dir.path()).unwrap().append(&record(call)).unwrap();
+            Audit::open(dir.path()).unwrap().append(record(call)).unwrap();
         }
         let lines: Vec<Line> = read(dir.path(), &Filter::default()).unwrap().map(Result::unwrap).collect();
         assert_eq!(lines.iter().map(|line| line.record.call.as_str()).collect::<Vec<_>>(), ["a", "b", "c"]);
@@ -202,7 +186,7 @@ mod tests {
         let audit = Audit::open(dir.path()).unwrap();
         thread::scope(|scope| {
             for _ in 0..8 {
-                scope.spawn(|| (0..LINES).for_each(|_| audit.append(&record("thread")).unwrap()));
+                scope.spawn(|| (0..LINES).for_each(|_| audit.append(record("thread")).unwrap()));
             }
         });
         assert_eq!(verify(dir.path()).unwrap(), whole(8 * LINES as u64));
@@ -221,7 +205,7 @@ mod tests {
     #[test]
     fn three_processes_and_this_one_make_one_chain() {
         if let Some(audit) = as_child() {
-            return (0..LINES).for_each(|_| audit.append(&record("process")).unwrap());
+            return (0..LINES).for_each(|_| audit.append(record("process")).unwrap());
         }
         let dir = tempfile::tempdir().unwrap();
         let name = name_of("three_processes_and_this_one_make_one_chain");
@@ -234,7 +218,7 @@ mod tests {
             .collect();
         let audit = Audit::open(dir.path()).unwrap();
         while fs::metadata(dir.path().join(LOG)).unwrap().len() < 300_000 {
-            audit.append(&record("this")).unwrap();
+            audit.append(record("this")).unwrap();
             assert_eq!(verify(dir.path()).unwrap().faults, []);
         }
         for mut child in children {
@@ -249,9 +233,9 @@ mod tests {
     #[test]
     fn a_short_write_is_undone_and_told() {
         if let Some(audit) = as_child() {
-            let error = (0..LINES).find_map(|_| audit.append(&record("x")).err()).unwrap();
+            let error = (0..LINES).find_map(|_| audit.append(record("x")).err()).unwrap();
             assert!(error.to_string().contains("room"), "{error}");
-            assert!(audit.append(&record("x")).is_err());
+            assert!(audit.append(record("x")).is_err());
             return;
         }
         let dir = tempfile::tempdir().unwrap();
@@ -262,7 +246,7 @@ mod tests {
         assert!(shell.stdout(Stdio::null()).status().unwrap().success());
         let report = verify(dir.path()).unwrap();
         assert!(report.lines > 5 && report.faults.is_empty(), "{report:?}");
-        Audit::open(dir.path()).unwrap().append(&record("y")).unwrap();
+        Audit::open(dir.path()).unwrap().append(record("y")).unwrap();
         assert_eq!(verify(dir.path()).unwrap(), whole(report.lines + 1));
     }
 
@@ -271,14 +255,14 @@ mod tests {
         for reopened in [false, true] {
             let dir = tempfile::tempdir().unwrap();
             let mut audit = Audit::open(dir.path()).unwrap();
-            audit.append(&record("a")).unwrap();
+            audit.append(record("a")).unwrap();
             append_to_end(dir.path(), b"{\"seq\":2,\"time\":\"2026-11-");
             let before = verify(dir.path()).unwrap();
             if reopened {
                 audit = Audit::open(dir.path()).unwrap();
             }
-            audit.append(&record("b")).unwrap();
-            audit.append(&record("c")).unwrap();
+            audit.append(record("b")).unwrap();
+            audit.append(record("c")).unwrap();
             let after = verify(dir.path()).unwrap();
             assert_eq!((before.lines, after.lines), (2, 4));
             assert_eq!(before.faults, after.faults);
@@ -291,11 +275,11 @@ mod tests {
     fn a_line_that_lacks_only_its_end_is_kept() {
         let dir = tempfile::tempdir().unwrap();
         let audit = Audit::open(dir.path()).unwrap();
-        audit.append(&record("a")).unwrap();
+        audit.append(record("a")).unwrap();
         let log = fs::File::options().write(true).open(dir.path().join(LOG)).unwrap();
         log.set_len(log.metadata().unwrap().len() - 1).unwrap();
         assert_eq!(verify(dir.path()).unwrap().faults.len(), 1);
-        audit.append(&record("b")).unwrap();
+        audit.append(record("b")).unwrap();
         assert_eq!(verify(dir.path()).unwrap(), whole(2));
     }
 
@@ -306,14 +290,14 @@ mod tests {
         let head = dir.path().join(HEAD);
         let first = fs::read(&head).unwrap();
         for call in ["a", "b"] {
-            audit.append(&record(call)).unwrap();
+            audit.append(record(call)).unwrap();
             let old = fs::read(&head).unwrap();
-            audit.append(&record(call)).unwrap();
+            audit.append(record(call)).unwrap();
             for lagging in [&old, &first] {
                 fs::write(&head, lagging).unwrap();
                 assert_eq!(verify(dir.path()).unwrap().faults, []);
             }
-            Audit::open(dir.path()).unwrap().append(&record(call)).unwrap();
+            Audit::open(dir.path()).unwrap().append(record(call)).unwrap();
             assert!(
                 fs::read_to_string(&head)
                     .unwrap()
@@ -328,35 +312,35 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let audit = Audit::open(dir.path()).unwrap();
         let [log, head] = [LOG, HEAD].map(|name| dir.path().join(name));
-        (0..3).for_each(|_| audit.append(&record("a")).unwrap());
+        (0..3).for_each(|_| audit.append(record("a")).unwrap());
         fs::rename(&log, dir.path().join("moved")).unwrap();
         Audit::open(dir.path()).unwrap();
-        audit.append(&record("b")).unwrap();
+        audit.append(record("b")).unwrap();
         let report = verify(dir.path()).unwrap();
         assert_eq!((report.lines, report.faults.len()), (1, 1));
         assert_eq!(report.faults[0].what, "3 lines are missing before number 4");
         fs::remove_file(&head).unwrap();
-        audit.append(&record("c")).unwrap();
-        audit.append(&record("d")).unwrap();
+        audit.append(record("c")).unwrap();
+        audit.append(record("d")).unwrap();
         let report = verify(dir.path()).unwrap();
         assert_eq!((report.lines, report.faults.len(), report.faults[1].line), (3, 2, 2));
         assert!(report.faults[1].what.contains("new chain"));
         fs::remove_file(&head).unwrap();
         fs::remove_file(&log).unwrap();
-        audit.append(&record("e")).unwrap();
+        audit.append(record("e")).unwrap();
         assert_eq!(verify(dir.path()).unwrap(), whole(1));
     }
 
     #[test]
     fn a_long_line_and_much_garbage_at_the_end_are_got_over() {
         let dir = tempfile::tempdir().unwrap();
-        Audit::open(dir.path()).unwrap().append(&huge()).unwrap();
+        Audit::open(dir.path()).unwrap().append(huge()).unwrap();
         // The head lags, so the long line itself must be found.
         fs::write(dir.path().join(HEAD), Head::start().to_string()).unwrap();
-        Audit::open(dir.path()).unwrap().append(&huge()).unwrap();
+        Audit::open(dir.path()).unwrap().append(huge()).unwrap();
         assert_eq!(verify(dir.path()).unwrap(), whole(2));
         append_to_end(dir.path(), &vec![b'x'; 2 * LAST_WINDOW]);
-        Audit::open(dir.path()).unwrap().append(&record("a")).unwrap();
+        Audit::open(dir.path()).unwrap().append(record("a")).unwrap();
         let report = verify(dir.path()).unwrap();
         assert_eq!((report.lines, report.faults.len(), report.faults[0].line), (4, 1, 3));
     }
@@ -371,7 +355,7 @@ mod tests {
         for (how, audits) in [("alone", [&one, &one]), ("taking turns", [&one, &other])] {
             let batch = |_| {
                 let start = Instant::now();
-                (0..100).for_each(|n| audits[n % 2].append(&record).unwrap());
+                (0..100).for_each(|n| audits[n % 2].append(record.clone()).unwrap());
                 start.elapsed() / 100
             };
             println!("an append {how} takes {:?}", (0..50).map(batch).min().unwrap());

@@ -63,6 +63,11 @@ impl OwnFile {
         (metadata.dev() == self.device && metadata.ino() == self.inode).then_some(metadata.len())
     }
 
+    /// Whether the file still has a name. Cheaper than looking at its path, and enough for a file that goes with the log.
+    pub(super) fn exists(&self) -> bool {
+        self.file.metadata().is_ok_and(|metadata| metadata.nlink() > 0)
+    }
+
     /// Waits until no other process has the file locked.
     pub(super) fn lock(&self) -> Result<(), AuditError> {
         self.wait(File::lock)
@@ -150,7 +155,7 @@ mod tests {
     #[test]
     fn the_files_are_for_their_owner_only() {
         let dir = tempfile::tempdir().unwrap();
-        Audit::open(&dir.path().join("home")).unwrap().append(&record("a")).unwrap();
+        Audit::open(&dir.path().join("home")).unwrap().append(record("a")).unwrap();
         for name in [LOG, HEAD] {
             let metadata = fs::metadata(dir.path().join("home").join(name)).unwrap();
             assert_eq!(metadata.permissions().mode() & 0o777, 0o600, "{name}");
@@ -173,7 +178,7 @@ mod tests {
     fn files_that_others_can_write_are_refused() {
         for (name, mode) in [(LOG, 0o620), (LOG, 0o602), (HEAD, 0o622)] {
             let dir = tempfile::tempdir().unwrap();
-            Audit::open(dir.path()).unwrap().append(&record("a")).unwrap();
+            Audit::open(dir.path()).unwrap().append(record("a")).unwrap();
             fs::set_permissions(dir.path().join(name), PermissionsExt::from_mode(mode)).unwrap();
             assert!(refused(dir.path()).contains("other users can write"));
         }

@@ -32,14 +32,15 @@ mod head;
 mod lines;
 mod read;
 mod record;
+mod shared;
 mod since;
 mod verify;
 
 use std::{io, path::PathBuf};
 
-pub use append::Audit;
 pub use read::{Entries, Filter, read};
 pub use record::Record;
+pub use shared::Audit;
 pub use since::parse_since;
 pub use verify::{Fault, Report, verify};
 

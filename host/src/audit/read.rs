@@ -71,7 +71,7 @@ mod tests {
         let audit = Audit::open(dir.path()).unwrap();
         for (hour, tool) in [(7, "a"), (8, "a"), (9, "b"), (10, "a")] {
             let time = format!("2026-11-16T{hour:02}:00:00Z").parse().unwrap();
-            audit.append(&Record { time, tool: tool.into(), ..record("x") }).unwrap();
+            audit.append(Record { time, tool: tool.into(), ..record("x") }).unwrap();
         }
         let seqs =
             |filter: Filter| -> Vec<u64> { read(dir.path(), &filter).unwrap().map(|line| line.unwrap().seq).collect() };
@@ -85,10 +85,10 @@ mod tests {
     fn a_bad_line_is_an_error_and_the_next_ones_follow() {
         let dir = tempfile::tempdir().unwrap();
         let audit = Audit::open(dir.path()).unwrap();
-        audit.append(&record("a")).unwrap();
+        audit.append(record("a")).unwrap();
         let mut file = fs::OpenOptions::new().append(true).open(dir.path().join(LOG)).unwrap();
         file.write_all(b"garbage\n").unwrap();
-        audit.append(&record("b")).unwrap();
+        audit.append(record("b")).unwrap();
         let read: Vec<_> = read(dir.path(), &Filter::default()).unwrap().collect();
         assert_eq!(read.len(), 3);
         assert_eq!(read[0].as_ref().unwrap().record.call, "a");

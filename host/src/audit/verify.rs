@@ -188,7 +188,7 @@ mod tests {
     fn log(lines: usize) -> TempDir {
         let dir = tempfile::tempdir().unwrap();
         let audit = Audit::open(dir.path()).unwrap();
-        (0..lines).for_each(|n| audit.append(&record(&format!("call-{n}"))).unwrap());
+        (0..lines).for_each(|n| audit.append(record(&format!("call-{n}"))).unwrap());
         dir
     }
 
@@ -301,7 +301,7 @@ mod tests {
     fn a_deleted_line_that_a_lagging_head_names_is_one_fault() {
         let dir = log(3);
         let head = fs::read(dir.path().join(HEAD)).unwrap();
-        Audit::open(dir.path()).unwrap().append(&record("after")).unwrap();
+        Audit::open(dir.path()).unwrap().append(record("after")).unwrap();
         fs::write(dir.path().join(HEAD), head).unwrap();
         let lines = lines(&dir);
         fs::write(dir.path().join(LOG), [&lines[..2], &lines[3..]].concat().concat()).unwrap();
@@ -368,7 +368,7 @@ mod tests {
             let dir = tempfile::tempdir().unwrap();
             let audit = Audit::open(dir.path()).unwrap();
             for (call, tool, fuel) in texts {
-                audit.append(&Record { tool, fuel, ..record(&call) }).unwrap();
+                audit.append(Record { tool, fuel, ..record(&call) }).unwrap();
             }
             prop_assert_eq!(found(&dir), []);
             let before = lines(&dir).concat();
@@ -379,9 +379,9 @@ mod tests {
             prop_assert_ne!(found(&dir), []);
             // A whole line that lost only its end gets it back, and nothing is lost then.
             if changed.len() + 1 != before.len() {
-                audit.append(&record("after")).unwrap();
+                audit.append(record("after")).unwrap();
                 prop_assert_ne!(found(&dir), []);
-                Audit::open(dir.path()).unwrap().append(&record("after")).unwrap();
+                Audit::open(dir.path()).unwrap().append(record("after")).unwrap();
                 prop_assert_ne!(found(&dir), []);
             }
         }

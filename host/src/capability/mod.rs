@@ -43,6 +43,11 @@ impl Used {
         self.0 |= 1 << capability as u16;
     }
 
+    /// Whether nothing outside the call was touched: its log is its own.
+    pub(crate) fn only_log(self) -> bool {
+        self.0 & !(1 << Capability::Log as u16) == 0
+    }
+
     /// Their names.
     pub fn names(self) -> impl Iterator<Item = &'static str> {
         Capability::ALL.into_iter().filter(move |one| self.0 & (1 << *one as u16) != 0).map(Capability::name)

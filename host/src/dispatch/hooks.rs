@@ -216,7 +216,8 @@ impl Hooks<'_> {
         run: impl FnOnce(&'a PreparedHook) -> F,
     ) -> Result<T, Fault> {
         let guest = component.prepared(self.loader).await.map_err(Fault::Hook)?;
-        let run = run(guest).await.map_err(Fault::Busy)?;
+        // In a box: a run's future is large, and every call would carry room for it, hooks or not.
+        let run = Box::pin(run(guest)).await.map_err(Fault::Busy)?;
         for line in &run.log {
             tracing::info!("hook {}: {}", component.name, line.message);
         }

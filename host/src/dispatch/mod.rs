@@ -26,6 +26,7 @@ mod plan;
 mod reply;
 mod sanitise;
 mod spill;
+mod trail;
 
 use approval::Nobody;
 pub use approval::{ApprovalRequest, Approver, Decision};

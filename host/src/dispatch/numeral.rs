@@ -126,7 +126,7 @@ mod tests {
             (".5", "5e-1"),
             ("5.", "5"),
             ("+1", "1"),
-            ("1e400", "1e400"),
+            ("1e300", "1e300"),
         ] {
             let found = real(text).unwrap();
             assert_eq!(found.replace("e+", "e"), expected, "{text}");

@@ -1,11 +1,10 @@
 //! The way of every call, in one place: guardrails, coerce, validate, hooks, approval, invoke, hooks, bound, mark, guardrails,
 //! audit.
 
-use std::{sync::Arc, time::Instant};
+use std::sync::Arc;
 
 use arc_swap::ArcSwap;
 use futures_util::future::BoxFuture;
-use jiff::Timestamp;
 
 use super::{
     ApprovalRequest, Approver, Bounds, CallContext, CallError, Decision, Ended, ErrorKind, Guardrails, Interceptor,
@@ -14,18 +13,16 @@ use super::{
     marked::{defanged, marked},
     reports_failure,
     spill::Spill,
+    trail::{NAME_BYTES, Trail},
 };
 use crate::{
-    audit::{Audit, Record},
+    audit::Audit,
     component::{Digest, Loader},
     registry::Entry,
     sandbox::{Control, KillReason, Sandbox, caught, given_up},
     text::one_line,
     wit::latest,
 };
-
-/// Characters of a name or an identifier in the audit.
-const AUDIT_NAME: usize = 200;
 
 /// What decides about calls, besides the tools themselves. Swapped as a whole when the operator changes it.
 pub(crate) struct Policy {
@@ -61,6 +58,14 @@ impl Target<'_> {
         Self::Host(Box::pin(std::future::ready(Err(error))))
     }
 
+    /// Whose code answers.
+    fn component(&self) -> Option<Digest> {
+        match self {
+            Self::Tool(entry) => Some(entry.component.digest),
+            _ => None,
+        }
+    }
+
     /// Whether calling it again changes nothing, by the tool's own word.
     fn is_repeatable(&self) -> bool {
         match self {
@@ -82,7 +87,7 @@ pub(crate) struct Incoming<'a> {
 impl Incoming<'_> {
     /// The name as it may stand in texts: one that no tool has may be anything.
     fn shown(&self) -> String {
-        one_line(self.name, AUDIT_NAME)
+        one_line(self.name, NAME_BYTES)
     }
 }
 
@@ -91,7 +96,7 @@ impl Pipeline {
     pub(crate) async fn run(&self, incoming: Incoming<'_>, target: Target<'_>) -> Outcome {
         let policy = self.policy.load_full();
         let repeatable = target.is_repeatable();
-        let mut trail = Trail::new(&self.audit, &incoming, &target);
+        let mut trail = Trail::new(&self.audit, &incoming, target.component());
         let mut outcome = match self.admitted(&incoming, &policy) {
             Err(error) => error.into(),
             Ok(()) => {
@@ -143,7 +148,7 @@ impl Pipeline {
                 session_id: context.session_id.clone(),
             },
         };
-        trail.record.arguments = Digest::of(call.arguments.as_bytes()).to_string();
+        trail.arguments = Some(Digest::of(call.arguments.as_bytes()));
         let hooks = Hooks {
             watchers: &policy.watchers,
             sandbox: &self.sandbox,
@@ -195,14 +200,14 @@ impl Pipeline {
         }
         let request = ApprovalRequest { call, reasons };
         let approver: &dyn Approver = self.approver.as_deref().unwrap_or(&Nobody);
-        trail.record.approval = Some("asked".into());
+        trail.approval = Some("asked");
         match unless_cancelled(&call.name, control, approver.approve(request)).await? {
             Decision::Approve => {
-                trail.record.approval = Some("approved".into());
+                trail.approval = Some("approved");
                 Ok(())
             }
             Decision::Refuse(why) => {
-                trail.record.approval = Some("refused".into());
+                trail.approval = Some("refused");
                 let text = format!("{} was not run ({}): {why}", call.name, reasons.join("; "));
                 Err(CallError::new(ErrorKind::Denied, &text))
             }
@@ -278,69 +283,4 @@ fn warned(
         }
     };
     policy.guardrails.after(task, &incoming.shown(), incoming.arguments, ended)
-}
-
-/// What the audit will say of a call. A call that is dropped on its way leaves its line too.
-struct Trail<'a> {
-    audit: &'a Audit,
-    record: Record,
-    /// What the tool said, where the guardrails want to know.
-    result: Option<String>,
-    started: Instant,
-    written: bool,
-}
-
-impl<'a> Trail<'a> {
-    fn new(audit: &'a Audit, incoming: &Incoming<'_>, target: &Target<'_>) -> Self {
-        let name = |text: &str| one_line(text, AUDIT_NAME);
-        let component = match target {
-            Target::Tool(entry) => Some(entry.component.digest.to_string()),
-            _ => None,
-        };
-        let record = Record {
-            call: name(&incoming.call_id),
-            task: incoming.context.task_id.as_deref().map(name),
-            session: incoming.context.session_id.as_deref().map(name),
-            tool: incoming.shown(),
-            component,
-            arguments: Digest::of(incoming.arguments.as_bytes()).to_string(),
-            capabilities: Vec::new(),
-            approval: None,
-            fuel: 0,
-            memory: 0,
-            duration_us: 0,
-            outcome: "dropped".into(),
-            time: Timestamp::now(),
-        };
-        Self { audit, record, result: None, started: Instant::now(), written: false }
-    }
-
-    fn finish(mut self, outcome: &Outcome) -> Result<(), crate::audit::AuditError> {
-        let usage = &outcome.usage;
-        self.record.capabilities = usage.capabilities.names().map(str::to_owned).collect();
-        self.record.fuel = usage.fuel;
-        self.record.memory = usage.memory as u64;
-        self.record.outcome = match &outcome.result {
-            Ok(_) => "ok".into(),
-            Err(error) => error.kind.name().into(),
-        };
-        self.write()
-    }
-
-    fn write(&mut self) -> Result<(), crate::audit::AuditError> {
-        self.written = true;
-        self.record.time = Timestamp::now();
-        self.record.duration_us = u64::try_from(self.started.elapsed().as_micros()).unwrap_or(u64::MAX);
-        self.audit.append(&self.record)
-    }
-}
-
-impl Drop for Trail<'_> {
-    fn drop(&mut self) {
-        if !self.written
-            && let Err(why) = self.write()
-        {
-            tracing::error!("{why}");
-        }
-    }
 }
