@@ -24,7 +24,7 @@ pub(super) fn marked(tool: &str, reply: Reply) -> Reply {
             std::iter::once(Content::Json(note)).chain(pieces.iter().cloned()).collect()
         }
     };
-    let marked = accepted(content).from_outside(tool);
+    let marked = accepted(content).with_source(tool);
     if is_summary { marked.summary() } else { marked }
 }
 

@@ -1,4 +1,4 @@
-//! One call, from a name and a text to a text. [`pipeline`] is the whole way; each step is a room of its own.
+//! One call, from a name and a text to a text. `pipeline` is the whole way; each step is a room of its own.
 //!
 //! Whatever happens, the caller gets well-formed JSON: the result, or `{"error": "…", "kind": "…"}`.
 

@@ -38,7 +38,7 @@ impl Reply {
     }
 
     /// This reply as one that came from outside.
-    pub(super) fn from_outside(self, tool: &str) -> Self {
+    pub(super) fn with_source(self, tool: &str) -> Self {
         Self { outside: Some(tool.to_owned()), ..self }
     }
 

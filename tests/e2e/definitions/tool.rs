@@ -50,7 +50,7 @@ pub(super) fn registering(tools: &[Tool<'_>]) -> String {
     let mut memory = Memory::default();
     let records: Vec<Vec<u32>> = tools.iter().map(|tool| memory.record(tool)).collect();
     let at = memory.words(&records.concat());
-    let (pages, data) = (2 * AT >> 16, memory.text());
+    let (pages, data) = ((2 * AT) >> 16, memory.text());
     format!(
         r#"(memory {pages})
         (data (i32.const {AT}) "{data}")
