@@ -52,6 +52,12 @@ impl Place {
         fs::write(self.hooks().join(name), bytes).unwrap();
     }
 
+    /// Writes the operator's configuration.
+    pub(crate) fn configure(&self, text: &str) {
+        fs::create_dir_all(self.home()).unwrap();
+        fs::write(self.home().join("hermes.toml"), text).unwrap();
+    }
+
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_hermes-host"));
         command.args(arguments).arg("--home").arg(self.home()).arg("--tools").arg(self.tools());
@@ -74,6 +80,15 @@ pub(crate) fn stderr(output: &Output) -> String {
 
 pub(crate) fn parse(output: &Output) -> Value {
     serde_json::from_slice(&output.stdout).unwrap_or_else(|why| panic!("stdout is not JSON alone ({why}): {output:?}"))
+}
+
+/// The command was wrong: nothing on stdout, and these words on stderr.
+pub(crate) fn assert_wrong(output: &Output, messages: &[&str]) {
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    assert_eq!(stdout(output), "");
+    for message in messages {
+        assert!(stderr(output).contains(message), "{message:?} is not in {}", stderr(output));
+    }
 }
 
 fn code(output: &Output) -> i32 {

@@ -16,7 +16,7 @@ use super::{
     batch::ends::{cancelled_by, until},
     cli::Place,
     guest,
-    results::{IDEMPOTENT, JSON, OPEN_WORLD, READ_ONLY, configure, fails, fills, hints, json, place, says},
+    results::{IDEMPOTENT, JSON, OPEN_WORLD, READ_ONLY, fails, fills, hints, json, place, says},
     start::builder,
 };
 
@@ -151,13 +151,13 @@ fn calls_without_a_task_are_never_warned_or_stopped() {
 #[test]
 fn the_operator_can_leave_it_at_warnings_and_set_the_counts() {
     let place = stage();
-    configure(&place, "[guardrails]\nstop = false");
+    place.configure("[guardrails]\nstop = false");
     let host = builder(&place).build().unwrap();
     for time in 1..12 {
         let outcome = call(&host, "fails", "{}");
         assert_eq!((kind(&outcome), warning(&outcome).is_some()), ("failed", time >= 2));
     }
-    configure(&place, "[guardrails]\nwarn = { same_call = 0, same_tool = 0 }\nstop = { same_call = 2 }");
+    place.configure("[guardrails]\nwarn = { same_call = 0, same_tool = 0 }\nstop = { same_call = 2 }");
     host.reload().unwrap();
     assert_goes_round(&host, usize::MAX, 3, |_| call(&host, "fails", "{}"));
 }

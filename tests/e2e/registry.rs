@@ -30,11 +30,6 @@ fn answering(tools: &[&str], answer: &str) -> Vec<u8> {
     component(&tools, "", &functions)
 }
 
-fn configure(place: &Place, text: &str) {
-    fs::create_dir_all(place.home()).unwrap();
-    fs::write(place.home().join("hermes.toml"), text).unwrap();
-}
-
 /// The component that answers for a tool, by `list --json`.
 fn owner(list: &Value, tool: &str) -> String {
     let found: Vec<&Value> = list["tools"].as_array().unwrap().iter().filter(|one| one["name"] == tool).collect();
@@ -112,7 +107,7 @@ fn an_override_wins_for_the_tools_it_names_and_for_no_other() {
     let place = Place::new();
     place.drop_in("a.wasm", &answering(&["twin", "extra"], "a"));
     place.drop_in("b.wasm", &answering(&["twin", "extra"], "b"));
-    configure(&place, "[tools.b]\noverride = [\"twin\", \"calculate\"]");
+    place.configure("[tools.b]\noverride = [\"twin\", \"calculate\"]");
     let list = list(&place, &[]);
     assert_eq!(
         (owner(&list, "twin"), owner(&list, "extra"), owner(&list, "calculate")),
@@ -133,7 +128,7 @@ fn an_override_wins_for_the_tools_it_names_and_for_no_other() {
 fn an_override_may_replace_a_bundled_tool() {
     let place = Place::new();
     place.drop_in("mine.wasm", &answering(&["calculate"], "mine"));
-    configure(&place, "[tools.mine]\noverride = [\"calculate\"]");
+    place.configure("[tools.mine]\noverride = [\"calculate\"]");
     let list = list(&place, &[]);
     assert_eq!((owner(&list, "calculate"), owner(&list, "convert_units")), ("mine".into(), "calc".into()));
     assert_eq!(refused(&list), ["calculate in bundled calc: replaced, as the configuration says, by mine.wasm"]);
@@ -146,8 +141,7 @@ fn an_override_that_is_pinned_is_for_those_bytes_only() {
     let mine = answering(&["twin"], "b");
     place.drop_in("a.wasm", &answering(&["twin"], "a"));
     place.drop_in("b.wasm", &mine);
-    let pinned =
-        |digest: Digest| configure(&place, &format!("[tools.b]\ndigest = \"{digest}\"\noverride = [\"twin\"]"));
+    let pinned = |digest: Digest| place.configure(&format!("[tools.b]\ndigest = \"{digest}\"\noverride = [\"twin\"]"));
     pinned(Digest::of(&mine));
     assert_eq!(owner(&list(&place, &[]), "twin"), "b");
     // Somebody puts other bytes under the name that has the grant.
@@ -169,7 +163,7 @@ fn a_grant_that_holds_is_not_called_stale_for_a_namesake_with_other_bytes() {
     fs::create_dir(&other).unwrap();
     place.drop_in("a.wasm", &mine);
     fs::write(other.join("a.wasm"), answering(&["theirs"], "theirs")).unwrap();
-    configure(&place, &format!("[tools.a]\ndigest = \"{}\"", Digest::of(&mine)));
+    place.configure(&format!("[tools.a]\ndigest = \"{}\"", Digest::of(&mine)));
     let list = list(&place, &["--tools", other.to_str().unwrap()]);
     let stale = |tool: &str| {
         let found = list["tools"].as_array().unwrap().iter().find(|one| one["name"] == tool).unwrap();
@@ -184,7 +178,7 @@ fn of_two_that_may_override_a_name_the_first_has_it() {
     for name in ["a", "b", "c"] {
         place.drop_in(&format!("{name}.wasm"), &answering(&["twin"], name));
     }
-    configure(&place, "[tools.b]\noverride = [\"twin\"]\n[tools.c]\noverride = [\"twin\"]");
+    place.configure("[tools.b]\noverride = [\"twin\"]\n[tools.c]\noverride = [\"twin\"]");
     let list = list(&place, &[]);
     assert_eq!(owner(&list, "twin"), "b");
     assert_eq!(

@@ -86,11 +86,6 @@ pub(crate) fn place(tools: &[(&str, Vec<u8>)]) -> Place {
     place
 }
 
-pub(crate) fn configure(place: &Place, text: &str) {
-    fs::create_dir_all(place.home()).unwrap();
-    fs::write(place.home().join("hermes.toml"), text).unwrap();
-}
-
 pub(crate) fn json(outcome: &Outcome) -> Value {
     serde_json::from_str(&outcome.json()).unwrap()
 }
@@ -154,8 +149,7 @@ fn the_operator_raises_and_lowers_what_a_tool_may_show_whatever_the_tool_says() 
         ("lowered", fills("lowered", "", 300)),
         ("other", fills("other", "", 300)),
     ]);
-    configure(
-        &place,
+    place.configure(
         "[tools.raised]\nlimits = { result_chars = 200_000 }\n[tools.lowered]\nlimits = { result_chars = 100 }",
     );
     let host = builder(&place).build().unwrap();
@@ -171,7 +165,7 @@ fn a_small_context_window_lowers_the_bound() {
     let place = place(&[("middle", fills("middle", "", 20_000)), ("small", fills("small", "", 7_900))]);
     let host = builder(&place).build().unwrap();
     assert!(is_whole(&call(&host, "middle"), 20_000));
-    configure(&place, "context_window = 10_000");
+    place.configure("context_window = 10_000");
     host.reload().unwrap();
     spilled(&call(&host, "middle"));
     assert!(is_whole(&call(&host, "small"), 7_900), "8,000 characters are shown in the smallest window");

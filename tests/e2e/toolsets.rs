@@ -1,12 +1,12 @@
 //! Toolsets: what `hermes-host toolsets` shows, what the operator may add, and what a program may at run time.
 
-use std::{fs, process::Output};
+use std::fs;
 
 use hermes_host::{Host, RegisterError, registry::Toolset};
 use serde_json::{Value, json};
 
 use super::{
-    cli::{Place, parse, stderr, stdout},
+    cli::{Place, assert_wrong, parse, stderr, stdout},
     definitions::tool::{Tool, component},
     guest, start,
 };
@@ -27,14 +27,6 @@ fn shown(place: &Place, arguments: &[&str]) -> Value {
     assert_eq!(output.status.code(), Some(0), "{output:?}");
     assert_eq!(stderr(&output), "");
     parse(&output)
-}
-
-fn assert_wrong(output: &Output, messages: &[&str]) {
-    assert_eq!(output.status.code(), Some(2), "{output:?}");
-    assert_eq!(stdout(output), "");
-    for message in messages {
-        assert!(stderr(output).contains(message), "{message:?} is not in {}", stderr(output));
-    }
 }
 
 #[test]

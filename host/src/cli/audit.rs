@@ -31,7 +31,7 @@ pub(super) fn run(options: &Options, args: &Args) -> Result<u8> {
     let since = args.since.as_deref().map(|text| parse_since(text, Timestamp::now())).transpose();
     let since = since.map_err(|why| anyhow!("--since: {why}"))?;
     let filter = Filter { tool: args.tool.clone(), since };
-    let mut rows = vec![["TIME", "TOOL", "OUTCOME", "DURATION", "TASK", "CALL"].map(heading).to_vec()];
+    let mut rows = vec![output::headings(["TIME", "TOOL", "OUTCOME", "DURATION", "TASK", "CALL"])];
     let mut damaged = false;
     for line in audit::read(&home, &filter)? {
         match line {
@@ -100,8 +100,4 @@ fn row(line: &Line) -> Vec<String> {
         record.task.clone().unwrap_or_default(),
         record.call.clone(),
     ]
-}
-
-fn heading(text: &str) -> String {
-    output::styled(output::BOLD, text)
 }

@@ -134,8 +134,7 @@ fn describe(host: &Host, tool: &ToolStatus) -> Value {
 
 /// Who watches over the calls, where somebody does.
 fn show_hooks(host: &Host) -> Result<()> {
-    let heading = ["HOOK", "ASKED", "ABOUT", "DIGEST"].map(|cell| output::styled(output::BOLD, cell));
-    let mut rows = vec![heading.to_vec()];
+    let mut rows = vec![output::headings(["HOOK", "ASKED", "ABOUT", "DIGEST"])];
     for hook in host.hooks() {
         let tools = if hook.offer.tools.is_empty() { "all tools".to_owned() } else { hook.offer.tools.join(", ") };
         let digest = output::styled(output::DIM, &hook.digest.short());

@@ -62,6 +62,11 @@ pub(super) fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
 }
 
+/// The first row of a table.
+pub(super) fn headings<const N: usize>(texts: [&str; N]) -> Vec<String> {
+    texts.map(|text| styled(BOLD, text)).to_vec()
+}
+
 /// Rows as lines, columns aligned. The first row is the heading. The last column is not padded.
 pub(super) fn table(rows: &[Vec<String>]) -> String {
     let width = |text: &str| anstream::adapter::strip_str(text).to_string().width();

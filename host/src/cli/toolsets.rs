@@ -68,7 +68,7 @@ fn sample(toolsets: &hermes_host::registry::Toolsets, args: &SampleArgs) -> Resu
 }
 
 fn table(toolsets: &[ToolsetStatus]) -> Result<()> {
-    let mut rows = vec![["TOOLSET", "TOOLS", "WORK HERE", "DESCRIPTION"].map(heading).to_vec()];
+    let mut rows = vec![output::headings(["TOOLSET", "TOOLS", "WORK HERE", "DESCRIPTION"])];
     for one in toolsets {
         let works = one.available.len().to_string();
         let works = if one.available.is_empty() { works } else { output::styled(output::GOOD, &works) };
@@ -97,10 +97,6 @@ fn show(one: &ToolsetStatus) -> Result<()> {
         }
     }
     Ok(())
-}
-
-fn heading(text: &str) -> String {
-    output::styled(output::BOLD, text)
 }
 
 fn describe(one: &ToolsetStatus) -> Value {

@@ -127,18 +127,16 @@ impl Pipeline {
         trail: &mut Trail<'_>,
     ) -> Result<Outcome, CallError> {
         let Incoming { name, call_id, context, .. } = incoming;
-        let (entry, unknown) = match target {
-            Target::Tool(entry) => (Some(entry), None),
-            Target::Intercepted(unknown) if !self.interceptors.iter().any(|one| one.takes(name)) => {
-                return Err(unknown);
-            }
-            Target::Intercepted(unknown) => (None, Some(unknown)),
+        let tool = match target {
+            Target::Tool(entry) => Ok(entry),
+            Target::Intercepted(unknown) if self.interceptors.iter().any(|one| one.takes(name)) => Err(unknown),
+            Target::Intercepted(unknown) => return Err(unknown),
             Target::Host(answer) => {
                 let reply = Reply::json_of(name, unless_cancelled(name, &context.control, answer).await??)?;
                 return Ok(Ok(bound::bound(reply, policy.bounds.result, &self.spill, call_id)).into());
             }
         };
-        let entry = entry.as_ref();
+        let entry = tool.as_ref().ok();
         let call = latest::Call {
             name: (*name).to_owned(),
             arguments: arguments::prepare(entry.map(Arc::as_ref), incoming.arguments)?,
@@ -157,12 +155,10 @@ impl Pipeline {
         };
         let reasons = hooks.pre(&call).await?;
         self.approve(&call, &reasons, &context.control, trail).await?;
-        let mut outcome = match (self.intercepted(&call, &context.control).await?, entry, unknown) {
-            (Some(outcome), _, _) => outcome,
-            (None, Some(entry), _) => self.invoke(entry, &call, &context.control).await?,
-            (None, None, unknown) => {
-                return Err(unknown.unwrap_or_else(|| CallError::new(ErrorKind::UnknownTool, name)));
-            }
+        let mut outcome = match (self.intercepted(&call, &context.control).await?, &tool) {
+            (Some(outcome), _) => outcome,
+            (None, Ok(entry)) => self.invoke(entry, &call, &context.control).await?,
+            (None, Err(unknown)) => return Err(unknown.clone()),
         };
         outcome.result = hooks.after(&call, outcome.result).await;
         if let (Ok(reply), Some(_)) = (&outcome.result, &context.task_id) {

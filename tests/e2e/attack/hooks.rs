@@ -32,11 +32,6 @@ fn host(hook: &str) -> Host {
     host
 }
 
-fn configure(place: &Place, text: &str) {
-    fs::create_dir_all(place.home()).unwrap();
-    fs::write(place.home().join("hermes.toml"), text).unwrap();
-}
-
 /// The call did not run or its result is withheld, and the reason names the hook.
 fn assert_denied(outcome: &Outcome, reason: &str) {
     let error = outcome.result.as_ref().unwrap_err();
@@ -117,7 +112,7 @@ pub(super) fn hook_loops_after() {
 pub(super) fn hook_traps_in_transform() {
     let place = place("hook_traps_in_transform");
     assert_denied(&call(&builder(&place).build().unwrap()), "result is withheld");
-    configure(&place, "[hooks.hook_traps_in_transform]\non_failure = \"allow\"");
+    place.configure("[hooks.hook_traps_in_transform]\non_failure = \"allow\"");
     assert_eq!(call(&builder(&place).build().unwrap()).json(), "\"ok\"");
 }
 
@@ -128,7 +123,7 @@ fn assert_broken(hook: &str, reason: &str) {
     let refused = host.refused_hooks();
     assert!(refused.len() == 1 && refused[0].reason.contains(reason), "{refused:?}");
     assert_denied(&call(&host), "could not be loaded");
-    configure(&place, &format!("[hooks.{hook}]\non_failure = \"allow\""));
+    place.configure(&format!("[hooks.{hook}]\non_failure = \"allow\""));
     host.reload().unwrap();
     assert_eq!(call(&host).json(), "\"ok\"");
 }
@@ -169,7 +164,7 @@ fn a_hook_is_taken_up_and_let_go_by_a_reload_and_is_bound_to_its_bytes() {
     host.reload().unwrap();
     assert_eq!(call(&host).json(), "\"rewritten\"");
     assert_eq!(host.generation(), first + 1);
-    configure(&place, &format!("[hooks.guard]\ndigest = \"{}\"", Digest::of(&bytes)));
+    place.configure(&format!("[hooks.guard]\ndigest = \"{}\"", Digest::of(&bytes)));
     host.reload().unwrap();
     assert_eq!(call(&host).json(), "\"rewritten\"");
     place.drop_hook("guard.wasm", &guest::attack("hook_withholds"));
@@ -178,7 +173,7 @@ fn a_hook_is_taken_up_and_let_go_by_a_reload_and_is_bound_to_its_bytes() {
     fs::remove_file(place.hooks().join("guard.wasm")).unwrap();
     host.reload().unwrap();
     assert_denied(&call(&host), "there is no such file");
-    configure(&place, "");
+    place.configure("");
     host.reload().unwrap();
     assert_eq!(call(&host).json(), "\"ok\"");
 }

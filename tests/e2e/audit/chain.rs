@@ -4,7 +4,7 @@ use std::{
     collections::BTreeSet,
     fs,
     os::unix::fs::{PermissionsExt, symlink},
-    process::{Output, Stdio},
+    process::Stdio,
 };
 
 use hermes_host::CallContext;
@@ -12,7 +12,7 @@ use serde_json::json;
 
 use super::{log_of, outcomes, place, records};
 use crate::{
-    cli::{Place, parse, stderr, stdout},
+    cli::{Place, assert_wrong, parse, stderr, stdout},
     start,
 };
 
@@ -144,14 +144,6 @@ fn calls_are_found_by_tool_and_by_time() {
     assert_eq!(records(&place, &["--since", "2999-01-01"]), [json!(null); 0]);
     let none = place.run(&["audit", "--since", "2999-01-01"]);
     assert_eq!((none.status.code(), stdout(&none).as_str(), stderr(&none).trim()), (Some(0), "", "No calls."));
-}
-
-fn assert_wrong(output: &Output, messages: &[&str]) {
-    assert_eq!(output.status.code(), Some(2), "{output:?}");
-    assert_eq!(stdout(output), "");
-    for message in messages {
-        assert!(stderr(output).contains(message), "{message:?} is not in {}", stderr(output));
-    }
 }
 
 #[test]

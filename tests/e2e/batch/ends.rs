@@ -17,7 +17,7 @@ use super::{Watch, batch, kinds, waits};
 use crate::{
     cli::Place,
     guest,
-    results::{PARALLEL_SAFE, configure, hints, place},
+    results::{PARALLEL_SAFE, hints, place},
     start::builder,
 };
 
@@ -37,7 +37,7 @@ fn endless() -> (Place, Arc<Watch>, Host) {
         ("sleeps", waits("sleeps", PARALLEL_SAFE, 10_000_000)),
     ]);
     let limits = "limits = { timeout = \"300s\", fuel = 9_000_000_000_000_000_000 }";
-    configure(&place, &format!("[tools.spins]\n{limits}\n[tools.sleeps]\n{limits}"));
+    place.configure(&format!("[tools.spins]\n{limits}\n[tools.sleeps]\n{limits}"));
     let watch = Arc::new(Watch::default());
     let host = builder(&place).hook(Arc::clone(&watch) as _).build().unwrap();
     (place, watch, host)
@@ -142,7 +142,7 @@ async fn held_by_a_hook(on_failure: &str) -> (Outcome, usize) {
     let place = place(&[("quick", waits("quick", PARALLEL_SAFE, 0))]);
     place.drop_hook("slow.wasm", &guest::attack("hook_loops_before"));
     let limits = "limits = { timeout = \"300s\", fuel = 9_000_000_000_000_000_000 }";
-    configure(&place, &format!("[hooks.slow]\non_failure = \"{on_failure}\"\n{limits}"));
+    place.configure(&format!("[hooks.slow]\non_failure = \"{on_failure}\"\n{limits}"));
     let host = builder(&place).build().unwrap();
     let (before, start, deadline) = (host.sandbox().instances_made(), Instant::now(), Duration::from_millis(300));
     let calls = batch([("quick", "")]);

@@ -1,9 +1,6 @@
 //! Tools that are searched for instead of listed: when, by whom, and that nobody finds what is not theirs.
 
-use std::{
-    fs,
-    sync::{Arc, Mutex},
-};
+use std::sync::{Arc, Mutex};
 
 use futures_util::future::BoxFuture;
 use hermes_host::{
@@ -36,11 +33,6 @@ fn place() -> Place {
     place
 }
 
-fn configure(place: &Place, text: &str) {
-    fs::create_dir_all(place.home()).unwrap();
-    fs::write(place.home().join("hermes.toml"), text).unwrap();
-}
-
 #[test]
 fn tools_outside_the_core_are_searched_for_when_their_schemas_outgrow_the_budget() {
     let place = place();
@@ -60,11 +52,11 @@ fn tools_outside_the_core_are_searched_for_when_their_schemas_outgrow_the_budget
     assert_eq!((window(both / 10 * 10).as_str(), window(both / 10 * 10 + 10).as_str()), (few, all), "{both} tokens");
     assert_eq!(listed(&["--context-window", "10", "--search", "off"]), all);
     assert_eq!(listed(&["--toolset", "todo", "--search", "on"]), "todo", "there is nothing to search for");
-    configure(&place, "[tool_search]\nbudget = 10");
+    place.configure("[tool_search]\nbudget = 10");
     assert_eq!(listed(&["--context-window", "1000000"]), few, "the operator's budget holds");
-    configure(&place, "[tool_search]\nenabled = \"on\"");
+    place.configure("[tool_search]\nenabled = \"on\"");
     assert_eq!((listed(&[]).as_str(), listed(&["--search", "off"]).as_str()), (few, all));
-    configure(&place, "context_window = 100");
+    place.configure("context_window = 100");
     assert_eq!((listed(&[]).as_str(), listed(&["--context-window", "1000000"]).as_str()), (few, all));
 }
 

@@ -13,7 +13,7 @@ use std::{
 
 use hermes_host::{CallContext, Host, LoadEvent, RegisterError, sandbox::Control};
 
-use super::{answering, configure};
+use super::answering;
 use crate::{
     cli::Place,
     definitions::tool::{Tool, component},
@@ -70,16 +70,16 @@ fn the_generation_rises_with_every_change_and_with_nothing_else() {
     assert_eq!(rise(&|| {}), 0);
     // The same bytes in a new file.
     assert_eq!(rise(&|| fs::remove_file(&file).and_then(|()| fs::write(&file, &bytes)).unwrap()), 0);
-    assert_eq!(rise(&|| configure(&place, "# nothing")), 0);
-    assert_eq!(rise(&|| configure(&place, "[tools.b]\noverride = [\"a\"]")), 1, "another component has the name");
-    assert_eq!(rise(&|| configure(&place, "[tools.b]\noverride = [\"a\"]\nlimits = { timeout = \"9s\" }")), 1);
-    assert_eq!(rise(&|| configure(&place, "[toolsets.mine]\ntools = [\"a\"]")), 1);
+    assert_eq!(rise(&|| place.configure("# nothing")), 0);
+    assert_eq!(rise(&|| place.configure("[tools.b]\noverride = [\"a\"]")), 1, "another component has the name");
+    assert_eq!(rise(&|| place.configure("[tools.b]\noverride = [\"a\"]\nlimits = { timeout = \"9s\" }")), 1);
+    assert_eq!(rise(&|| place.configure("[toolsets.mine]\ntools = [\"a\"]")), 1);
     assert_eq!(rise(&|| place.drop_in("bad.wasm", b"nonsense")), 1, "the list shows a new reason");
     assert_eq!(rise(&|| {}), 0);
     assert_eq!(rise(&|| place.drop_in("a.wasm", &answering(&["a"], "new"))), 1);
     assert_eq!(rise(&|| fs::remove_file(&file).unwrap()), 1);
     // On an error everything stays.
-    configure(&place, "nonsense");
+    place.configure("nonsense");
     let before = host.generation();
     assert!(host.reload().is_err());
     assert_eq!((host.generation(), call(&host, "b")), (before, "\"b\"".into()));
@@ -113,7 +113,7 @@ fn a_registered_component_gets_the_grant_of_its_name() {
     let place = Place::new();
     // It needs more memory to start than a component without a grant gets.
     let bytes = guest::assemble("big", "(module (memory 1600))");
-    configure(&place, "[tools.big]\nlimits = { memory = \"128MiB\", timeout = \"7s\" }\noverride = [\"big\"]");
+    place.configure("[tools.big]\nlimits = { memory = \"128MiB\", timeout = \"7s\" }\noverride = [\"big\"]");
     let host = start::builder(&place).build().unwrap();
     assert_eq!(host.register("big", bytes.clone()).unwrap(), ["big"]);
     let limits = host.catalogue().get("big").unwrap().component.limits;
