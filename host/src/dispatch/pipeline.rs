@@ -3,7 +3,6 @@
 
 use std::sync::Arc;
 
-use arc_swap::ArcSwap;
 use futures_util::future::BoxFuture;
 
 use super::{
@@ -24,7 +23,8 @@ use crate::{
     wit::latest,
 };
 
-/// What decides about calls, besides the tools themselves. Swapped as a whole when the operator changes it.
+/// What decides about calls, besides the tools themselves.
+#[derive(Default)]
 pub(crate) struct Policy {
     pub(crate) watchers: Vec<Watcher>,
     pub(crate) guardrails: Arc<Guardrails>,
@@ -35,7 +35,6 @@ pub(crate) struct Policy {
 pub(crate) struct Pipeline {
     pub(crate) sandbox: Arc<Sandbox>,
     pub(crate) loader: Arc<Loader>,
-    pub(crate) policy: ArcSwap<Policy>,
     pub(crate) approver: Option<Arc<dyn Approver>>,
     pub(crate) interceptors: Vec<Arc<dyn Interceptor>>,
     pub(crate) spill: Spill,
@@ -93,20 +92,19 @@ impl Incoming<'_> {
 
 impl Pipeline {
     /// Runs one call to its end. Whatever happens is an outcome and a line in the audit.
-    pub(crate) async fn run(&self, incoming: Incoming<'_>, target: Target<'_>) -> Outcome {
-        let policy = self.policy.load_full();
+    pub(crate) async fn run(&self, incoming: Incoming<'_>, target: Target<'_>, policy: &Policy) -> Outcome {
         let repeatable = target.is_repeatable();
         let mut trail = Trail::new(&self.audit, &incoming, target.component());
-        let mut outcome = match self.admitted(&incoming, &policy) {
+        let mut outcome = match self.admitted(&incoming, policy) {
             Err(error) => error.into(),
             Ok(()) => {
-                let outcome = match caught(self.steps(&incoming, target, &policy, &mut trail)).await {
+                let outcome = match caught(self.steps(&incoming, target, policy, &mut trail)).await {
                     Ok(Ok(outcome)) => outcome,
                     Ok(Err(error)) => error.into(),
                     Err(panic) => CallError::new(ErrorKind::Killed(KillReason::HostPanic), &panic).into(),
                 };
                 Outcome {
-                    warning: warned(&incoming, repeatable, &policy, &outcome.result, trail.result.take()),
+                    warning: warned(&incoming, repeatable, policy, &outcome.result, trail.result.take()),
                     ..outcome
                 }
             }

@@ -8,11 +8,11 @@ use std::{
 
 use arc_swap::ArcSwap;
 
-use super::{Added, BUNDLED, Host, Inner, LoadListener};
+use super::{Added, BUNDLED, Current, Host, Inner, LoadListener};
 use crate::{
     audit::{Audit, AuditError},
     component::{Cache, CacheError, CompileLimits, Compiler, Loader, ScanError, worker},
-    dispatch::{Approver, Bounds, Guardrails, Hook, Interceptor, Pipeline, Policy, Spill},
+    dispatch::{Approver, Hook, Interceptor, Pipeline, Spill},
     grant::ConfigError,
     registry::{Availability, Redescriptions, ToolsetError},
     sandbox::Sandbox,
@@ -160,11 +160,6 @@ impl HostBuilder {
         let pipeline = Pipeline {
             sandbox,
             loader,
-            policy: ArcSwap::from_pointee(Policy {
-                watchers: Vec::new(),
-                guardrails: Arc::new(Guardrails::new(Default::default())),
-                bounds: Bounds::default(),
-            }),
             approver: self.approver,
             interceptors: self.interceptors,
             spill: Spill::new(home.join("results")),
@@ -180,8 +175,11 @@ impl HostBuilder {
             listener: self.listener,
             hooks: self.hooks,
             pipeline,
-            catalogue: ArcSwap::default(),
-            settings: ArcSwap::default(),
+            current: ArcSwap::from_pointee(Current {
+                catalogue: Arc::default(),
+                policy: Arc::default(),
+                settings: Arc::default(),
+            }),
             availability: Availability::default(),
             redescriptions: Redescriptions::default(),
             instance: format!("{:08x}", RandomState::new().hash_one(std::process::id()) as u32),

@@ -7,7 +7,7 @@ use std::{
 };
 
 use super::{
-    Host,
+    Current, Host,
     bridge::{self, Bridge},
 };
 use crate::{
@@ -24,23 +24,24 @@ impl Host {
     /// guest.
     pub async fn call(&self, name: &str, arguments: &str, context: CallContext) -> Outcome {
         let call_id = context.call_id.clone().unwrap_or_else(|| self.next_call_id());
-        let pipeline = &self.0.pipeline;
+        let (pipeline, current) = (&self.0.pipeline, self.0.current.load_full());
         let toolsets = context.toolsets.clone();
         let incoming = Incoming { name, arguments, call_id, context };
         let target = match Bridge::named(name) {
-            None => self.target(&self.catalogue(), name, toolsets.as_ref()),
+            None => target(&current, name, toolsets.as_ref()),
             Some(Bridge::Search) => Target::Host(Box::pin(self.search(arguments, toolsets))),
             Some(Bridge::Describe) => Target::Host(Box::pin(self.describe(arguments, toolsets))),
             Some(Bridge::Call) => match bridge::inner_call(arguments) {
                 // From here on it is the call of the real tool: hooks, guardrails and the audit see that one's name.
                 Ok((name, arguments)) => {
-                    let target = self.target(&self.catalogue(), &name, toolsets.as_ref());
-                    return pipeline.run(Incoming { name: &name, arguments: &arguments, ..incoming }, target).await;
+                    let target = target(&current, &name, toolsets.as_ref());
+                    let incoming = Incoming { name: &name, arguments: &arguments, ..incoming };
+                    return pipeline.run(incoming, target, &current.policy).await;
                 }
                 Err(error) => Target::nobody(error),
             },
         };
-        pipeline.run(incoming, target).await
+        pipeline.run(incoming, target, &current.policy).await
     }
 
     /// [`call`](Self::call) for callers without an executor. Blocks the thread.
@@ -73,7 +74,7 @@ impl Host {
         let pipeline = &self.0.pipeline;
         let deadline = deadline.unwrap_or(BATCH_WALL);
         let mut outcomes = dispatch::run_batch(&pipeline.sandbox, calls.len(), deadline, &cancel, safety, one).await;
-        let most = pipeline.policy.load().bounds.turn;
+        let most = self.0.current.load().policy.bounds.turn;
         bound_turn(ids.iter().map(String::as_str).zip(&mut outcomes), most, &pipeline.spill);
         Ok(outcomes)
     }
@@ -89,53 +90,42 @@ impl Host {
 
     /// Characters of a tool's result that a model is shown; what is over goes to a file. Nothing for an unknown tool.
     pub fn max_result_chars(&self, name: &str) -> Option<usize> {
-        let catalogue = self.catalogue();
-        let entry = catalogue.get(name)?;
-        Some(
-            self.0
-                .pipeline
-                .policy
-                .load()
-                .bounds
-                .of_tool(entry.component.limits.shown, entry.definition.max_result_size),
-        )
+        let current = self.0.current.load();
+        let entry = current.catalogue.get(name)?;
+        Some(current.policy.bounds.of_tool(entry.component.limits.shown, entry.definition.max_result_size))
     }
 
     /// Forgets what the guardrails counted for a task: it ended, or a person stepped in.
     pub fn forget_task(&self, task_id: &str) {
-        self.0.pipeline.policy.load().guardrails.forget(task_id);
-    }
-
-    /// Who answers a call of this name by this caller.
-    fn target(&self, catalogue: &Catalogue, name: &str, toolsets: Option<&Selection>) -> Target<'static> {
-        let scope = match self.scope(catalogue, toolsets) {
-            Ok(scope) => scope,
-            Err(error) => return Target::nobody(error),
-        };
-        let reachable = |name: &str| scope.as_ref().is_none_or(|scope| scope.contains(name));
-        let unknown = || unknown(catalogue, name, &reachable);
-        match catalogue.get(name) {
-            _ if !reachable(name) => Target::nobody(unknown()),
-            Some(entry) => Target::Tool(Arc::clone(entry)),
-            None => Target::Intercepted(unknown()),
-        }
-    }
-
-    /// The names that the caller may use, where it is not all of them.
-    fn scope(
-        &self,
-        catalogue: &Catalogue,
-        toolsets: Option<&Selection>,
-    ) -> Result<Option<BTreeSet<String>>, CallError> {
-        let Some(selection) = toolsets else { return Ok(None) };
-        let known = &self.0.settings.load().toolsets;
-        let names = known.select(selection, &registered(catalogue), &has_env);
-        names.map(Some).map_err(|why| CallError::new(ErrorKind::Denied, &why.to_string()))
+        self.0.current.load().policy.guardrails.forget(task_id);
     }
 
     fn next_call_id(&self) -> String {
         format!("call-{}-{}", self.0.instance, self.0.calls.fetch_add(1, Ordering::Relaxed) + 1)
     }
+}
+
+/// Who answers a call of this name by this caller.
+fn target(current: &Current, name: &str, toolsets: Option<&Selection>) -> Target<'static> {
+    let catalogue = &current.catalogue;
+    let scope = match scope(current, toolsets) {
+        Ok(scope) => scope,
+        Err(error) => return Target::nobody(error),
+    };
+    let reachable = |name: &str| scope.as_ref().is_none_or(|scope| scope.contains(name));
+    let unknown = || unknown(catalogue, name, &reachable);
+    match catalogue.get(name) {
+        _ if !reachable(name) => Target::nobody(unknown()),
+        Some(entry) => Target::Tool(Arc::clone(entry)),
+        None => Target::Intercepted(unknown()),
+    }
+}
+
+/// The names that the caller may use, where it is not all of them.
+fn scope(current: &Current, toolsets: Option<&Selection>) -> Result<Option<BTreeSet<String>>, CallError> {
+    let Some(selection) = toolsets else { return Ok(None) };
+    let names = current.settings.toolsets.select(selection, &registered(&current.catalogue), &has_env);
+    names.map(Some).map_err(|why| CallError::new(ErrorKind::Denied, &why.to_string()))
 }
 
 /// Which tools were registered under which toolset.

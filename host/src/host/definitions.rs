@@ -59,7 +59,7 @@ pub struct Definitions {
 impl Host {
     /// The definitions of all tools that the caller may use and that can work here. The same state gives the same text.
     pub async fn definitions(&self, request: &DefinitionsRequest) -> Result<Definitions, ToolsetError> {
-        let settings = self.0.settings.load_full();
+        let settings = Arc::clone(&self.0.current.load().settings);
         let definitions = self.described(&request.toolsets).await?;
         let search =
             ToolSearch { enabled: request.search.unwrap_or(settings.tool_search.enabled), ..settings.tool_search };

@@ -69,7 +69,7 @@ impl Host {
             let statuses = statuses.unwrap_or_else(|| entries.iter().map(late).collect());
             entries.iter().copied().zip(statuses).collect::<Vec<_>>()
         });
-        let settings = self.0.settings.load_full();
+        let settings = Arc::clone(&self.0.current.load().settings);
         let mut all: Vec<ToolStatus> = join_all(asked)
             .await
             .into_iter()

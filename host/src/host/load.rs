@@ -12,7 +12,7 @@ use std::{
 
 use bytes::Bytes;
 
-use super::{Added, Host, HostError, RegisterError, Settings};
+use super::{Added, Current, Host, HostError, RegisterError, Settings};
 use crate::{
     component::{Component, ComponentFile, Digest, Hooks, Kind, Origin, Refusal, Tools, scan},
     dispatch::{Bounds, Guardrails, HookSource, OnFailure, Policy, Watcher},
@@ -101,23 +101,28 @@ impl Host {
             hooks,
             refused_hooks,
         };
-        let (before, policy) = (self.catalogue(), self.0.pipeline.policy.load_full());
-        let catalogue = Catalogue::new(components, refusals, may_override);
-        let changed = !catalogue.is_same(&before) || !settings.is_same(&self.0.settings.load());
-        let guardrails = match policy.guardrails.thresholds() == &config.guardrails {
-            true => Arc::clone(&policy.guardrails),
+        let before = self.0.current.load_full();
+        let guardrails = match before.policy.guardrails.thresholds() == &config.guardrails {
+            true => Arc::clone(&before.policy.guardrails),
             false => Arc::new(Guardrails::new(config.guardrails)),
         };
         let bounds = config.context_window.map_or_else(Bounds::default, Bounds::for_window);
-        // The hooks before the tools: no new tool is ever called without them.
-        self.0.pipeline.policy.store(Arc::new(Policy { watchers, guardrails, bounds }));
-        if changed {
-            let is_loaded = |digest: &Digest| catalogue.components().iter().any(|one| one.digest == *digest);
-            self.0.availability.keep_only(is_loaded);
-            self.0.redescriptions.keep_only(is_loaded);
-            self.0.settings.store(Arc::new(settings));
-            self.0.catalogue.store(Arc::new(catalogue.after(&before)));
-        }
+        let policy = Arc::new(Policy { watchers, guardrails, bounds });
+        let catalogue = Catalogue::new(components, refusals, may_override);
+        let same = catalogue.is_same(&before.catalogue) && settings.is_same(&before.settings);
+        let is_loaded = |digest: &Digest| catalogue.components().iter().any(|one| one.digest == *digest);
+        self.0.availability.keep_only(is_loaded);
+        self.0.redescriptions.keep_only(is_loaded);
+        let current = match same {
+            true => {
+                Current { policy, catalogue: Arc::clone(&before.catalogue), settings: Arc::clone(&before.settings) }
+            }
+            false => {
+                let catalogue = Arc::new(catalogue.after(&before.catalogue));
+                Current { policy, catalogue, settings: Arc::new(settings) }
+            }
+        };
+        self.0.current.store(Arc::new(current));
         Ok(())
     }
 
@@ -159,7 +164,7 @@ impl Host {
         let (mut watchers, mut components, mut refusals) = (own.collect::<Vec<_>>(), Vec::new(), Vec::new());
         let sources = Source::files(&self.0.hook_folders)?;
         let limits = |file: &ComponentFile| config.hook(&file.name).limits();
-        let loaded = self.0.settings.load_full();
+        let loaded = Arc::clone(&self.0.current.load().settings);
         let found = self.load_all::<Hooks>(&sources, &loaded.hooks, &limits);
         for (source, result) in sources.iter().zip(found) {
             let name = match source {

@@ -23,7 +23,7 @@ pub use register::RegisterError;
 
 use crate::{
     component::{Component, ComponentFile, Digest, Hooks, Refusal},
-    dispatch::{Hook, Pipeline},
+    dispatch::{Hook, Pipeline, Policy},
     registry::{Availability, Catalogue, Redescriptions, ToolSearch, Toolset, Toolsets},
     sandbox::Sandbox,
 };
@@ -57,8 +57,7 @@ struct Inner {
     listener: Option<LoadListener>,
     hooks: Vec<Arc<dyn Hook>>,
     pipeline: Pipeline,
-    catalogue: ArcSwap<Catalogue>,
-    settings: ArcSwap<Settings>,
+    current: ArcSwap<Current>,
     availability: Availability,
     redescriptions: Redescriptions,
     /// Tells this host's calls from those of others that share its home.
@@ -66,6 +65,13 @@ struct Inner {
     calls: AtomicU64,
     /// What the embedding program added; whoever changes the catalogue holds it.
     added: Mutex<Added>,
+}
+
+/// What is loaded: one thing, so that no call ever meets a tool without the hooks that came or went with it.
+struct Current {
+    catalogue: Arc<Catalogue>,
+    policy: Arc<Policy>,
+    settings: Arc<Settings>,
 }
 
 /// What the embedding program gave at run time. It stays when the folders are looked at again.
@@ -135,27 +141,27 @@ impl Host {
 
     /// What is loaded now. Stays as it is when the host reloads.
     pub fn catalogue(&self) -> Arc<Catalogue> {
-        self.0.catalogue.load_full()
+        Arc::clone(&self.0.current.load().catalogue)
     }
 
     /// Counts the changes of tools, toolsets and hooks: what was made from one generation holds until the next.
     pub fn generation(&self) -> u64 {
-        self.0.catalogue.load().generation()
+        self.0.current.load().catalogue.generation()
     }
 
     /// The toolsets: presets, the operator's and those added at run time.
     pub fn toolsets(&self) -> Toolsets {
-        self.0.settings.load().toolsets.clone()
+        self.0.current.load().settings.toolsets.clone()
     }
 
     /// The components that watch over calls.
     pub fn hooks(&self) -> Vec<Arc<Component<Hooks>>> {
-        self.0.settings.load().hooks.clone()
+        self.0.current.load().settings.hooks.clone()
     }
 
     /// Files in the hooks folders that could not be loaded. Unless the operator lets it pass, every call is blocked while there
     /// is one.
     pub fn refused_hooks(&self) -> Vec<Refusal> {
-        self.0.settings.load().refused_hooks.clone()
+        self.0.current.load().settings.refused_hooks.clone()
     }
 }

@@ -46,6 +46,12 @@ pub(crate) struct Guardrails {
     tasks: Mutex<Recent<Key, Task>>,
 }
 
+impl Default for Guardrails {
+    fn default() -> Self {
+        Self::new(Thresholds::default())
+    }
+}
+
 impl Guardrails {
     /// Guardrails for tasks that have tried nothing yet.
     pub(crate) fn new(thresholds: Thresholds) -> Self {
