@@ -177,3 +177,19 @@ fn a_hook_is_taken_up_and_let_go_by_a_reload_and_is_bound_to_its_bytes() {
     host.reload().unwrap();
     assert_eq!(call(&host).json(), "\"ok\"");
 }
+
+#[test]
+fn the_sdks_example_hook_takes_addresses_out_of_results_and_keeps_keys_in() {
+    let place = Place::new();
+    let example = |name: &str| fs::read(format!("{}/../target/examples/{name}", env!("CARGO_MANIFEST_DIR"))).unwrap();
+    place.drop_in("hello.wasm", &example("hello.wasm"));
+    place.drop_hook("redact.wasm", &example("redact.wasm"));
+    let host = builder(&place).build().unwrap();
+    let hello = |name: &str| {
+        let arguments = serde_json::json!({"name": name}).to_string();
+        host.call_blocking("hello", &arguments, CallContext::default())
+    };
+    assert_eq!(hello("ada@example.org").json(), "\"Hello, [redacted]!\"");
+    assert_eq!(hello("Ada").json(), "\"Hello, Ada!\"");
+    assert_denied(&hello("-----BEGIN OPENSSH PRIVATE KEY-----"), "blocked by the hook redact");
+}
