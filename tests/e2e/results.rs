@@ -154,6 +154,8 @@ fn the_operator_raises_and_lowers_what_a_tool_may_show_whatever_the_tool_says() 
     );
     let host = builder(&place).build().unwrap();
     assert!(is_whole(&call(&host, "raised"), 150_000));
+    let bounds = ["raised", "lowered", "other", "nobody"].map(|tool| host.max_result_chars(tool));
+    assert_eq!(bounds, [Some(200_000), Some(100), Some(100_000), None]);
     let lowered = call(&host, "lowered");
     assert_eq!(fs::read(spilled(&lowered)).unwrap().len(), 300);
     assert_eq!(json(&lowered)["preview"], "a".repeat(100));

@@ -41,13 +41,14 @@ pub struct Record {
     /// The digest of the component, `blake3:…`; none where no component was found.
     #[serde(serialize_with = "short_option")]
     pub component: Option<String>,
-    /// The digest of the argument text, `blake3:…`. Never the text: it may hold secrets.
+    /// The digest of the argument text, `blake3:…`: as the tool got it, or as it came where it was refused. Never the text: it
+    /// may hold secrets.
     #[serde(serialize_with = "short")]
     pub arguments: String,
-    /// The capabilities it was given.
+    /// The capabilities it made use of.
     #[serde(serialize_with = "short_list")]
     pub capabilities: Vec<String>,
-    /// Who or what approved it, where that was asked.
+    /// Where a person was asked: `asked` and not answered, `approved` or `refused`.
     #[serde(serialize_with = "short_option")]
     pub approval: Option<String>,
     /// Fuel used.

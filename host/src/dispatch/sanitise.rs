@@ -21,7 +21,7 @@ static MARKUP: LazyLock<Regex> = LazyLock::new(|| {
 
 /// The text without what a model could take for somebody else's words.
 pub(super) fn sanitise(text: &str) -> String {
-    // Cut before the work, and again after: removing never makes it longer.
+    // Cut before the work, and again after it: other brackets take more bytes.
     let mut text = printable(&cut(text, 4 * ERROR_BYTES));
     loop {
         // Removing one tag may join the halves of another.

@@ -30,7 +30,7 @@ pub enum LoadEvent {
     Compiled(String),
 }
 
-/// Hears of loading.
+/// Hears of loading, while the host is held: it must not register, deregister or reload.
 pub type LoadListener = Arc<dyn Fn(LoadEvent) + Send + Sync>;
 
 /// Why a hook that only the configuration knows is refused.

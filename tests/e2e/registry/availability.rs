@@ -157,3 +157,13 @@ fn more_slow_checks_than_there_are_places_end_in_the_time_of_a_list_too() {
     assert!(all.iter().any(|why| why.contains("was ended (deadline)")));
     assert!(all.contains(&"its check has not answered yet; ask again"), "{all:?}");
 }
+
+#[test]
+fn an_answer_is_kept_until_it_is_forgotten() {
+    let place = Place::new();
+    place.drop_in("good.wasm", &guest::good("good"));
+    let host = start::builder(&place).build().unwrap();
+    let made = [listed(&host).1, listed(&host).1];
+    host.forget_checks();
+    assert_eq!((made, listed(&host).1), ([1, 0], 1));
+}
