@@ -50,6 +50,7 @@ mod content;
 mod describer;
 mod error;
 mod export;
+pub mod fs;
 pub mod hook;
 pub mod log;
 mod schema;

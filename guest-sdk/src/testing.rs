@@ -48,6 +48,8 @@ use std::cell::RefCell;
 
 use crate::describer::Describe;
 use crate::hook::{Call, Hook, Outcome, Verdict};
+pub(crate) mod files;
+
 use crate::{Content, Context, Error, Redescription, Surroundings, Tool, export::with_context};
 
 thread_local! {
