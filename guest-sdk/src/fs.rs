@@ -41,12 +41,13 @@ pub fn stat(path: &str) -> Result<Metadata, Fault> {
     Ok(host::stat(path)?)
 }
 
-/// Bytes from a position on: `length` of them, or as many as there are.
+/// Bytes from a position on: `length` of them, or as many as there are. The host gives 16 MiB at once.
 pub fn read(path: &str, offset: u64, length: u64) -> Result<Piece, Fault> {
     Ok(host::read(path, offset, length)?)
 }
 
-/// Lines of a file, and how many it has.
+/// Lines of a file, and how many it has. One that was cut to the width ends with a line break like the others. Only what is read
+/// this way counts as what the task knows of a file.
 pub fn lines(query: &LinesQuery) -> Result<Excerpt, Fault> {
     Ok(host::lines(query)?)
 }

@@ -23,6 +23,26 @@
 //! assert_eq!(host.log(), ["dividing"]);
 //! ```
 //!
+//! Files lie in memory, and what happened to them can be looked at:
+//!
+//! ```
+//! use hermes_tool::testing::FakeHost;
+//! use hermes_tool::{NoArgs, Result, fs, tool};
+//!
+//! /// Empties the waste-paper basket.
+//! #[tool(destructive)]
+//! fn empty(_: NoArgs) -> Result<String> {
+//!     fs::commit(&[fs::Change::Remove("basket/letter.txt".into())])?;
+//!     Ok("done".into())
+//! }
+//!
+//! let host = FakeHost::new().file("basket/letter.txt", "Dear").file("desk/letter.txt", "Dear");
+//! host.call(empty::TOOL, "{}").unwrap();
+//! assert_eq!(host.content("basket/letter.txt"), None);
+//! assert_eq!(host.content("desk/letter.txt").unwrap(), b"Dear");
+//! assert_eq!(host.call(empty::TOOL, "{}").unwrap_err().message(), "/workspace/basket/letter.txt does not exist");
+//! ```
+//!
 //! A hook is asked in the same way, with the tool's name beside the arguments:
 //!
 //! ```
@@ -44,19 +64,20 @@
 //! assert_eq!(host.transform(HOOK, "terminal", "{}", error.clone()), error);
 //! ```
 
+pub(crate) mod files;
+
 use std::cell::RefCell;
 
 use crate::describer::Describe;
 use crate::hook::{Call, Hook, Outcome, Verdict};
-pub(crate) mod files;
-
 use crate::{Content, Context, Error, Redescription, Surroundings, Tool, export::with_context};
 
 thread_local! {
     static LOG: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Calls tools and asks hooks natively, and keeps what they log. One for each test: the log belongs to the thread.
+/// Calls tools and asks hooks natively, and keeps what they log and the files they change. One for each test: the log and the
+/// files belong to the thread.
 #[derive(Debug)]
 pub struct FakeHost(());
 
@@ -65,10 +86,11 @@ pub struct FakeHost(());
 pub struct Reply(Vec<Content>);
 
 impl FakeHost {
-    /// A host with an empty log.
-    #[allow(clippy::new_without_default, reason = "it clears the thread's log, which a default value should not")]
+    /// A host with an empty log and an empty workspace.
+    #[allow(clippy::new_without_default, reason = "it clears what the thread has, which a default value should not")]
     pub fn new() -> Self {
         LOG.take();
+        files::clear();
         Self(())
     }
 

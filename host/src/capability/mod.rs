@@ -8,6 +8,8 @@ pub(crate) mod fs;
 pub(crate) mod log;
 pub(crate) mod wasi;
 
+use std::sync::Arc;
+
 use wasmtime::component::Linker;
 
 use crate::sandbox::CallState;
@@ -17,18 +19,24 @@ use crate::sandbox::CallState;
 pub enum Capability {
     /// `hermes:tool/log`.
     Log,
+    /// Reading, listing and searching files, by `hermes:tool/filesystem` or WASI.
+    FilesRead,
+    /// Changing files, by either.
+    FilesWrite,
     /// Any part of WASI.
     Wasi,
 }
 
 impl Capability {
     /// All of them.
-    pub const ALL: [Self; 2] = [Self::Log, Self::Wasi];
+    pub const ALL: [Self; 4] = [Self::Log, Self::FilesRead, Self::FilesWrite, Self::Wasi];
 
     /// The name that the audit shows.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Log => "log",
+            Self::FilesRead => "files-read",
+            Self::FilesWrite => "files-write",
             Self::Wasi => "wasi",
         }
     }
@@ -43,9 +51,9 @@ impl Used {
         self.0 |= 1 << capability as u16;
     }
 
-    /// Whether nothing outside the call was touched: its log is its own.
-    pub(crate) fn only_log(self) -> bool {
-        self.0 & !(1 << Capability::Log as u16) == 0
+    /// Whether nothing outside the call was changed: its log is its own, and reading leaves files as they are.
+    pub(crate) fn changed_nothing(self) -> bool {
+        self.0 & !(1 << Capability::Log as u16 | 1 << Capability::FilesRead as u16) == 0
     }
 
     /// Their names.
@@ -54,14 +62,39 @@ impl Used {
     }
 }
 
+/// What the operator granted a component, ready to be used by its calls. Nothing, unless it is said.
+#[derive(Clone, Debug, Default)]
+pub struct Granted {
+    pub(crate) folders: Option<Arc<fs::Folders>>,
+}
+
+impl Granted {
+    /// The files of one call.
+    pub(crate) fn files(&self, task: Option<String>) -> Option<fs::Files> {
+        self.folders.as_ref().map(|folders| fs::Files::new(Arc::clone(folders), task))
+    }
+}
+
+/// The same grant gives the same, whoever opened it.
+impl PartialEq for Granted {
+    fn eq(&self, other: &Self) -> bool {
+        match (&self.folders, &other.folders) {
+            (Some(one), Some(other)) => one.grants_as(other),
+            (None, None) => true,
+            _ => false,
+        }
+    }
+}
+
 /// Every interface a component may import, with what it means for the operator. An import that matches none is refused
 /// before the component is compiled.
 pub const IMPORTS: &[(&str, &str)] = &[
     ("hermes:tool/types", "shared types, no functions"),
     ("hermes:tool/log", "write to the call's log and report progress"),
+    ("hermes:tool/filesystem", "read, change and search files in the folders that are granted"),
     ("wasi:cli", "standard streams (to the call's log), empty environment and arguments"),
     ("wasi:clocks", "read the clocks, wait within the call's time"),
-    ("wasi:filesystem", "files: none, no directory is granted"),
+    ("wasi:filesystem", "files in the folders that are granted"),
     ("wasi:io", "streams and polling"),
     ("wasi:random", "random numbers"),
     ("wasi:sockets", "network: none, every address is refused"),
@@ -78,5 +111,6 @@ pub fn meaning(import: &str) -> Option<&'static str> {
 /// Links everything.
 pub(crate) fn link(linker: &mut Linker<CallState>) -> wasmtime::Result<()> {
     log::link(linker)?;
+    fs::link(linker)?;
     wasi::link(linker)
 }

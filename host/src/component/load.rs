@@ -11,7 +11,10 @@ use super::{
     compile::CompileError,
     inspect,
 };
-use crate::sandbox::{KillReason, Limits, Sandbox};
+use crate::{
+    capability::Granted,
+    sandbox::{KillReason, Limits, Sandbox},
+};
 
 /// A component that was found good: what it is, what it offers, and how to call it.
 #[derive(Debug)]
@@ -28,6 +31,8 @@ pub struct Component<K: Kind = Tools> {
     pub offer: K::Offer,
     /// What its calls may use.
     pub limits: Limits,
+    /// What they may reach.
+    pub granted: Granted,
     /// Its bytes, where there is no file to read them from again.
     held: Option<Bytes>,
     prepared: OnceCell<K::Prepared>,
@@ -35,8 +40,9 @@ pub struct Component<K: Kind = Tools> {
 
 impl<K: Kind> Component<K> {
     /// Whether this is the component that the file would become.
-    pub(crate) fn is(&self, file: &ComponentFile, limits: &Limits) -> bool {
-        self.digest == file.digest && self.name == file.name && self.origin == file.origin && self.limits == *limits
+    pub(crate) fn is(&self, file: &ComponentFile, terms: &Terms) -> bool {
+        let same_file = self.digest == file.digest && self.name == file.name && self.origin == file.origin;
+        same_file && self.limits == terms.limits && self.granted == terms.granted
     }
 
     /// The linked form, made when it is first needed: once, and on a thread that may block.
@@ -47,6 +53,15 @@ impl<K: Kind> Component<K> {
         };
         self.prepared.get_or_try_init(make).await
     }
+}
+
+/// On what terms the operator lets a component run. There is no default: whoever loads one says what it gets.
+#[derive(Clone, Debug)]
+pub struct Terms {
+    /// What its calls may use.
+    pub limits: Limits,
+    /// What they may reach.
+    pub granted: Granted,
 }
 
 /// Makes components from files.
@@ -77,7 +92,8 @@ impl Loader {
     }
 
     /// Loads one component. Cached, nothing is compiled and nothing run.
-    pub fn load<K: Kind>(&self, file: &ComponentFile, limits: Limits) -> Result<Component<K>, Refusal> {
+    pub fn load<K: Kind>(&self, file: &ComponentFile, terms: Terms) -> Result<Component<K>, Refusal> {
+        let Terms { limits, granted } = terms;
         let refuse = |reason: String| Refusal::new(&file.origin.describe_as(&file.name), &reason);
         let (inspection, offer, prepared) = match self.cache.known(&file.digest) {
             Some(Known::Ready(ready)) => {
@@ -113,6 +129,7 @@ impl Loader {
             inspection,
             offer,
             limits,
+            granted,
             held: (!matches!(file.origin, Origin::File(_))).then(|| file.bytes.clone()),
             prepared,
         })

@@ -21,7 +21,7 @@ pub use digest::Digest;
 pub use file::{COMPONENT_BYTES, ComponentFile, Origin, valid_name};
 pub use inspect::{Import, Inspection, Role, inspect};
 pub use kind::{Hooks, Kind, Tools};
-pub use load::{Component, Loader};
+pub use load::{Component, Loader, Terms};
 pub use scan::{ScanError, make_folder, scan};
 pub use watch::{Change, Watcher};
 

@@ -43,7 +43,7 @@ impl<'a> Trail<'a> {
         let usage = &outcome.usage;
         let ended = outcome.result.as_ref().map_or_else(|error| error.kind.name(), |_| "ok");
         let ran = usage.fuel > 0;
-        let quiet = ran && outcome.result.is_ok() && self.approval.is_none() && usage.capabilities.only_log();
+        let quiet = ran && outcome.result.is_ok() && self.approval.is_none() && usage.capabilities.changed_nothing();
         let record = self.record(usage, ended);
         if quiet { self.audit.append_soon(record) } else { self.audit.append(record) }
     }

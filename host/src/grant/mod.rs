@@ -4,6 +4,7 @@
 //! lies in the host's home is read, never one that happens to be in the current directory.
 
 mod config;
+mod folder;
 mod units;
 
 use std::time::Duration;
@@ -11,6 +12,7 @@ use std::time::Duration;
 use serde::Deserialize;
 
 pub use config::{Config, ConfigError};
+pub use folder::{Access, FolderGrant, Links, Secrets};
 
 use crate::{component::Digest, dispatch::OnFailure, sandbox::Limits};
 
@@ -26,6 +28,9 @@ pub struct Grant {
     /// Names of tools that it may take from components that come before it.
     #[serde(default, rename = "override")]
     overrides: Vec<String>,
+    /// The folders that it may use.
+    #[serde(default)]
+    fs: Vec<FolderGrant>,
 }
 
 /// What is said about one hook.
@@ -79,6 +84,11 @@ impl Grant {
     pub fn limits(&self) -> Limits {
         let ToolLimits { memory, timeout, fuel, result_chars } = self.limits;
         limits(memory, timeout, fuel, result_chars)
+    }
+
+    /// The folders that it may use.
+    pub fn folders(&self) -> &[FolderGrant] {
+        &self.fs
     }
 
     /// Whether it may take this tool's name from a component that comes before it.

@@ -180,6 +180,7 @@ impl HostBuilder {
                 policy: Arc::default(),
                 settings: Arc::default(),
             }),
+            files: Arc::default(),
             availability: Availability::default(),
             redescriptions: Redescriptions::default(),
             instance: format!("{:08x}", RandomState::new().hash_one(std::process::id()) as u32),

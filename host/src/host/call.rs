@@ -95,8 +95,10 @@ impl Host {
         Some(current.policy.bounds.of_tool(entry.component.limits.shown, entry.definition.max_result_size))
     }
 
-    /// Forgets what the guardrails counted for a task: it ended, or a person stepped in.
+    /// Forgets what the guardrails counted for a task, and what it read: it ended, a person stepped in, or its model no longer
+    /// sees what it was told.
     pub fn forget_task(&self, task_id: &str) {
+        self.0.files.memory.forget(task_id);
         self.0.current.load().policy.guardrails.forget(task_id);
     }
 

@@ -159,7 +159,7 @@ impl Host {
         let component = &entry.component;
         let prepared = component.prepared(&self.0.pipeline.loader).await?;
         let name = entry.definition.name.clone();
-        let run = self.sandbox().check(prepared, component.limits.memory, name).await;
+        let run = self.sandbox().check(prepared, component.limits.memory, &component.granted, name).await;
         match run.map_err(|busy| busy.to_string())?.answer {
             Ok(answer) => {
                 answer.map_err(|why| one_line(&CallError::new(ErrorKind::Unavailable, &why).message, REASON_BYTES))

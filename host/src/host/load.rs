@@ -14,11 +14,11 @@ use bytes::Bytes;
 
 use super::{Added, Current, Host, HostError, RegisterError, Settings};
 use crate::{
-    component::{Component, ComponentFile, Digest, Hooks, Kind, Origin, Refusal, Tools, scan},
+    capability::Granted,
+    component::{Component, ComponentFile, Digest, Hooks, Kind, Origin, Refusal, Terms, Tools, scan},
     dispatch::{Bounds, Guardrails, HookSource, OnFailure, Policy, Watcher},
     grant::Config,
     registry::Catalogue,
-    sandbox::Limits,
 };
 
 /// What happens while components load.
@@ -133,11 +133,10 @@ impl Host {
         let mut sources: Vec<Source> = bundled.map(Source::Held).collect();
         sources.extend(Source::files(&self.0.folders)?);
         sources.extend(added.components.iter().cloned().map(Source::Held));
-        let limits =
-            |file: &ComponentFile| config.of(&file.name, &file.digest).map_or(Limits::HANDLE, |grant| grant.limits());
+        let terms = |file: &ComponentFile| self.terms(config, file);
         let (mut components, mut refusals) = (Vec::<Arc<Component>>::new(), Vec::new());
         let loaded = self.catalogue();
-        for found in self.load_all::<Tools>(&sources, loaded.components(), &limits) {
+        for found in self.load_all::<Tools>(&sources, loaded.components(), &terms) {
             match found {
                 Ok(component) => match components.iter().find(|known| known.digest == component.digest) {
                     None => components.push(component),
@@ -163,9 +162,12 @@ impl Host {
         });
         let (mut watchers, mut components, mut refusals) = (own.collect::<Vec<_>>(), Vec::new(), Vec::new());
         let sources = Source::files(&self.0.hook_folders)?;
-        let limits = |file: &ComponentFile| config.hook(&file.name).limits();
+        let terms = |file: &ComponentFile| Terms {
+            limits: config.hook(&file.name).limits(),
+            granted: Granted::default(),
+        };
         let loaded = Arc::clone(&self.0.current.load().settings);
-        let found = self.load_all::<Hooks>(&sources, &loaded.hooks, &limits);
+        let found = self.load_all::<Hooks>(&sources, &loaded.hooks, &terms);
         for (source, result) in sources.iter().zip(found) {
             let name = match source {
                 Source::File(path) => path.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
@@ -206,7 +208,7 @@ impl Host {
     /// Loads one component, to see whether it can be.
     pub(super) fn try_load(&self, file: &ComponentFile) -> Result<(), RegisterError> {
         let config = Config::read(&self.0.config, self.0.config_is_named).map_err(HostError::from)?;
-        self.load_new::<Tools>(file, limits_of(&config, file)).map(drop).map_err(RegisterError::Refused)
+        self.load_new::<Tools>(file, self.terms(&config, file)).map(drop).map_err(RegisterError::Refused)
     }
 
     /// Loads on all cores: compiling is what takes time. Answers in the sources' order.
@@ -214,7 +216,7 @@ impl Host {
         &self,
         sources: &[Source],
         loaded: &[Arc<Component<K>>],
-        limits: &(dyn Fn(&ComponentFile) -> Limits + Sync),
+        terms: &(dyn Fn(&ComponentFile) -> Terms + Sync),
     ) -> Vec<Loaded<K>> {
         let next = AtomicUsize::new(0);
         let work = || {
@@ -223,7 +225,7 @@ impl Host {
                 let at = next.fetch_add(1, Ordering::Relaxed);
                 let Some(source) = sources.get(at) else { return done };
                 // One file that makes the host stumble must not keep the others out.
-                let result = catch_unwind(AssertUnwindSafe(|| self.load(source, loaded, limits)));
+                let result = catch_unwind(AssertUnwindSafe(|| self.load(source, loaded, terms)));
                 let stumbled =
                     |_| Err(Refusal::new(&source.place(), "the host panicked while loading it: please report this"));
                 done.push((at, result.unwrap_or_else(stumbled)));
@@ -247,7 +249,7 @@ impl Host {
         &self,
         source: &Source,
         loaded: &[Arc<Component<K>>],
-        limits: &dyn Fn(&ComponentFile) -> Limits,
+        terms: &dyn Fn(&ComponentFile) -> Terms,
     ) -> Loaded<K> {
         let opened;
         let file = match source {
@@ -257,21 +259,21 @@ impl Host {
                 &opened
             }
         };
-        let limits = limits(file);
+        let terms = terms(file);
         // What is loaded already keeps its compiled form.
-        match loaded.iter().find(|known| known.is(file, &limits)) {
+        match loaded.iter().find(|known| known.is(file, &terms)) {
             Some(same) => Ok(Arc::clone(same)),
-            None => self.load_new(file, limits),
+            None => self.load_new(file, terms),
         }
     }
 
-    fn load_new<K: Kind>(&self, file: &ComponentFile, limits: Limits) -> Loaded<K> {
+    fn load_new<K: Kind>(&self, file: &ComponentFile, terms: Terms) -> Loaded<K> {
         let loader = &self.0.pipeline.loader;
         if !loader.is_new::<K>(file) {
-            return loader.load(file, limits).map(Arc::new);
+            return loader.load(file, terms).map(Arc::new);
         }
         self.tell(LoadEvent::Compiling(file.name.clone()));
-        let component = loader.load(file, limits).map(Arc::new);
+        let component = loader.load(file, terms).map(Arc::new);
         self.tell(LoadEvent::Compiled(file.name.clone()));
         component
     }
@@ -281,9 +283,4 @@ impl Host {
             listener(event);
         }
     }
-}
-
-/// What the operator lets a component's calls use.
-fn limits_of(config: &Config, file: &ComponentFile) -> Limits {
-    config.of(&file.name, &file.digest).map_or(Limits::HANDLE, |grant| grant.limits())
 }

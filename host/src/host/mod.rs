@@ -7,6 +7,7 @@ mod definitions;
 mod list;
 mod load;
 mod register;
+mod terms;
 
 use std::{
     path::{Path, PathBuf},
@@ -22,6 +23,7 @@ pub use load::{LoadEvent, LoadListener};
 pub use register::RegisterError;
 
 use crate::{
+    capability::fs::Shared,
     component::{Component, ComponentFile, Digest, Hooks, Refusal},
     dispatch::{Hook, Pipeline, Policy},
     registry::{Availability, Catalogue, Redescriptions, ToolSearch, Toolset, Toolsets},
@@ -58,6 +60,8 @@ struct Inner {
     hooks: Vec<Arc<dyn Hook>>,
     pipeline: Pipeline,
     current: ArcSwap<Current>,
+    /// What tasks know of files, whatever becomes of the components.
+    files: Arc<Shared>,
     availability: Availability,
     redescriptions: Redescriptions,
     /// Tells this host's calls from those of others that share its home.

@@ -173,7 +173,7 @@ pub fn table() -> String {
     text
 }
 
-fn bytes(n: usize) -> String {
+pub(crate) fn bytes(n: usize) -> String {
     if n.is_multiple_of(MIB) { format!("{} MiB", n / MIB) } else { format!("{} KiB", n / KIB) }
 }
 

@@ -38,7 +38,7 @@ pub use log::{Level, LogLine, Progress};
 use places::Places;
 pub use state::{CallState, ProgressListener};
 
-use crate::capability::Used;
+use crate::capability::{Granted, Used, fs::Files};
 use crate::wit::{
     DESCRIBER, PACKAGE,
     latest::{
@@ -188,7 +188,7 @@ impl Sandbox {
     /// Asks a component what it offers. Of its own limits only the memory counts: it may need it to start at all.
     pub async fn register(&self, guest: &PreparedTools, memory: usize) -> Result<Run<Vec<Definition>>, Busy> {
         let limits = Limits { memory, ..Limits::REGISTER };
-        self.run(&self.checks, &guest.tools, limits, Register, Control::default()).await
+        self.run(&self.checks, &guest.tools, limits, None, Register, Control::default()).await
     }
 
     /// Asks whether a tool can work here.
@@ -196,10 +196,12 @@ impl Sandbox {
         &self,
         guest: &PreparedTools,
         memory: usize,
+        granted: &Granted,
         name: String,
     ) -> Result<Run<Result<(), String>>, Busy> {
         let limits = Limits { memory, ..Limits::CHECK };
-        self.run(&self.checks, &guest.tools, limits, Check(name), Control::default()).await
+        let files = granted.files(None);
+        self.run(&self.checks, &guest.tools, limits, files, Check(name), Control::default()).await
     }
 
     /// Asks a component to describe its tools for these surroundings. Nothing where it can't.
@@ -211,7 +213,7 @@ impl Sandbox {
     ) -> Option<Result<Run<Vec<Redescription>>, Busy>> {
         let limits = Limits { memory, ..Limits::REGISTER };
         let entry = Describe(surroundings);
-        Some(self.run(&self.checks, guest.describer.as_ref()?, limits, entry, Control::default()).await)
+        Some(self.run(&self.checks, guest.describer.as_ref()?, limits, None, entry, Control::default()).await)
     }
 
     /// Executes one call.
@@ -219,16 +221,18 @@ impl Sandbox {
         &self,
         guest: &PreparedTools,
         limits: Limits,
+        granted: &Granted,
         call: Call,
         control: Control,
     ) -> Result<Run<Result<Vec<Content>, Failure>>, Busy> {
-        self.run(&self.calls, &guest.tools, limits, Handle(call), control).await
+        let files = granted.files(call.context.task_id.clone());
+        self.run(&self.calls, &guest.tools, limits, files, Handle(call), control).await
     }
 
     /// Asks a hook what it wants to be asked about.
     pub async fn subscribe(&self, guest: &PreparedHook, memory: usize) -> Result<Run<Subscription>, Busy> {
         let limits = Limits { memory, ..Limits::REGISTER };
-        self.run(&self.checks, &guest.0, limits, Subscribe, Control::default()).await
+        self.run(&self.checks, &guest.0, limits, None, Subscribe, Control::default()).await
     }
 
     /// Asks a hook whether a call may run.
@@ -239,7 +243,7 @@ impl Sandbox {
         call: Call,
         control: Control,
     ) -> Result<Run<Verdict>, Busy> {
-        self.run(&self.calls, &guest.0, limits, PreToolCall(call), control).await
+        self.run(&self.calls, &guest.0, limits, None, PreToolCall(call), control).await
     }
 
     /// Tells a hook how a call ended.
@@ -251,7 +255,7 @@ impl Sandbox {
         outcome: Outcome,
         control: Control,
     ) -> Result<Run<()>, Busy> {
-        self.run(&self.calls, &guest.0, limits, PostToolCall(call, outcome), control).await
+        self.run(&self.calls, &guest.0, limits, None, PostToolCall(call, outcome), control).await
     }
 
     /// Asks a hook for another outcome.
@@ -263,7 +267,7 @@ impl Sandbox {
         outcome: Outcome,
         control: Control,
     ) -> Result<Run<Option<Outcome>>, Busy> {
-        self.run(&self.calls, &guest.0, limits, TransformToolResult(call, outcome), control).await
+        self.run(&self.calls, &guest.0, limits, None, TransformToolResult(call, outcome), control).await
     }
 
     async fn run<E: Entry>(
@@ -271,6 +275,7 @@ impl Sandbox {
         places: &Places,
         pre: &E::Pre,
         limits: Limits,
+        files: Option<Files>,
         entry: E,
         control: Control,
     ) -> Result<Run<E::Answer>, Busy> {
@@ -285,7 +290,7 @@ impl Sandbox {
             return Ok(Run { answer: Err(given_up()), log: Vec::new(), usage: Usage::default() });
         };
         self.entered.fetch_add(1, Ordering::Relaxed);
-        let state = CallState::new(limits, control.progress.clone());
+        let state = CallState::new(limits, files, control.progress.clone());
         let log = state.log.clone();
         let start = Instant::now();
         let store = Store::new(&self.engine, state);

@@ -11,7 +11,7 @@ use super::{
     log::{CallLog, Progress},
     meter::Meter,
 };
-use crate::capability::{Capability, Used};
+use crate::capability::{Capability, Used, fs::Files};
 
 /// Hears of a call's progress while it runs. Called on the guest's thread: it must not block.
 pub type ProgressListener = Arc<dyn Fn(Progress) + Send + Sync>;
@@ -19,6 +19,7 @@ pub type ProgressListener = Arc<dyn Fn(Progress) + Send + Sync>;
 /// The state of one call. A store is built around it and dropped with it: nothing survives.
 pub struct CallState {
     pub(crate) log: CallLog,
+    pub(crate) files: Option<Files>,
     pub(super) meter: Meter,
     limits: Limits,
     deadline: Instant,
@@ -31,11 +32,12 @@ pub struct CallState {
 }
 
 impl CallState {
-    pub(super) fn new(limits: Limits, progress: Option<ProgressListener>) -> Self {
+    pub(super) fn new(limits: Limits, files: Option<Files>, progress: Option<ProgressListener>) -> Self {
         let mut table = ResourceTable::new();
         table.set_max_capacity(limits::HANDLES);
         Self {
             log: CallLog::default(),
+            files,
             meter: Meter::new(limits.memory),
             limits,
             deadline: Instant::now() + limits.wall,

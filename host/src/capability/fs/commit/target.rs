@@ -1,0 +1,149 @@
+//! Where a change lies: the real path of a file that is there, or of one that will be.
+
+use std::{
+    ffi::OsString,
+    fs::{File, Metadata},
+    io,
+    os::{
+        fd::{AsFd, OwnedFd},
+        unix::fs::MetadataExt,
+    },
+    path::{Path, PathBuf},
+};
+
+use rustix::fs::{Mode, OFlags, mkdirat, openat};
+
+use super::{
+    super::{
+        beneath,
+        fault::{Outcome, denied, fault, system},
+        folders::{Folders, Place, regular},
+    },
+    apply::Applied,
+};
+use crate::{
+    grant::Access,
+    wit::latest::filesystem::{Fault, Reason},
+};
+
+pub(super) struct Target<'a> {
+    place: Place<'a>,
+    /// The nearest directory that exists, without links.
+    base: PathBuf,
+    /// Directories to make in it.
+    missing: Vec<OsString>,
+    name: OsString,
+    /// The whole real path: one file has one.
+    pub(super) real: PathBuf,
+}
+
+impl<'a> Target<'a> {
+    pub(super) fn new(folders: &'a Folders, path: &str) -> Outcome<Self> {
+        let place = folders.place(path, Access::Write)?;
+        let (base, rest) = resolve(&place)?;
+        let real = base.join(&rest);
+        place.judge(&real, Access::Write)?;
+        let mut missing: Vec<OsString> = rest.iter().map(OsString::from).collect();
+        let (base, name) = match (missing.pop(), base.parent(), base.file_name()) {
+            (Some(name), _, _) => (base, name),
+            (None, Some(parent), Some(name)) => (parent.to_owned(), name.to_owned()),
+            (None, ..) => return Err(fault(Reason::IsDirectory, format!("{} is a directory", place.shown.display()))),
+        };
+        let real = place.real(&real);
+        Ok(Self { place, base, missing, name, real })
+    }
+
+    pub(super) fn shown(&self) -> &Path {
+        &self.place.shown
+    }
+
+    pub(super) fn name(&self) -> &OsString {
+        &self.name
+    }
+
+    /// The file that is there now, open for reading.
+    pub(super) fn open(&self) -> Outcome<Option<(File, Metadata)>> {
+        if !self.missing.is_empty() {
+            return Ok(None);
+        }
+        let judge = |path: &Path| self.place.judge(path, Access::Write);
+        let path = self.base.join(&self.name);
+        let found = match beneath::open(&self.place.opened.dir, &path, OFlags::RDONLY, judge) {
+            Ok(found) => found,
+            Err(beneath::Refused::System(why)) if why.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(refused) => return Err(refused.fault(self.shown())),
+        };
+        let metadata = found.file.metadata().map_err(|why| self.failed(&why))?;
+        regular(self.place.folder, self.shown(), &metadata)?;
+        if metadata.mode() & 0o222 == 0 {
+            return Err(denied(self.shown(), "is write-protected (chmod u+w allows changes)"));
+        }
+        Ok(Some((found.file, metadata)))
+    }
+
+    pub(super) fn existing(&self) -> Outcome<Option<Metadata>> {
+        Ok(self.open()?.map(|(_, metadata)| metadata))
+    }
+
+    /// A handle of the directory that the file is in. Makes it where it is missing.
+    pub(super) fn parent(&self, applied: &mut Applied) -> Outcome<OwnedFd> {
+        let judge = |path: &Path| self.place.judge(path, Access::Write);
+        let found = beneath::open(&self.place.opened.dir, &self.base, OFlags::RDONLY | OFlags::DIRECTORY, judge)
+            .map_err(|refused| refused.fault(self.shown()))?;
+        let mut parent = OwnedFd::from(found.file);
+        for name in &self.missing {
+            match mkdirat(parent.as_fd(), name, Mode::from_bits_truncate(0o777)) {
+                Ok(()) => applied.made_folder(&parent, name).map_err(|why| self.failed(&why))?,
+                // Somebody else made it meanwhile, or another change of this commit.
+                Err(rustix::io::Errno::EXIST) => {}
+                Err(why) => return Err(self.failed(&why.into())),
+            }
+            let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            parent = openat(parent.as_fd(), name, flags, Mode::empty()).map_err(|why| self.failed(&why.into()))?;
+        }
+        Ok(parent)
+    }
+
+    pub(super) fn needs_folders(&self) -> bool {
+        !self.missing.is_empty()
+    }
+
+    pub(super) fn failed(&self, why: &io::Error) -> Fault {
+        system(self.shown(), why)
+    }
+
+    pub(super) fn missing(&self) -> Fault {
+        fault(Reason::NotFound, format!("{} does not exist", self.shown().display()))
+    }
+
+    pub(super) fn exists(&self) -> Fault {
+        fault(Reason::Exists, format!("{} already exists", self.shown().display()))
+    }
+
+    pub(super) fn changed(&self) -> Fault {
+        fault(Reason::Changed, format!("{} has changed since it was read; read it again", self.shown().display()))
+    }
+}
+
+/// The part of a place's path that exists, without links, and what is left of it.
+fn resolve(place: &Place<'_>) -> Outcome<(PathBuf, PathBuf)> {
+    let dir = &place.opened.dir;
+    let mut existing = place.path.as_path();
+    loop {
+        let found = if existing.as_os_str().is_empty() { Ok(PathBuf::new()) } else { dir.canonicalize(existing) };
+        match found {
+            Ok(real) => {
+                let real = if real == Path::new(".") { PathBuf::new() } else { real };
+                let rest = place.path.strip_prefix(existing).unwrap_or(Path::new("")).to_owned();
+                return Ok((real, rest));
+            }
+            Err(why) if why.kind() == io::ErrorKind::NotFound => {
+                if dir.symlink_metadata(existing).is_ok() {
+                    return Err(denied(&place.shown, "goes through a link that leads nowhere"));
+                }
+                existing = existing.parent().unwrap_or(Path::new(""));
+            }
+            Err(why) => return Err(system(&place.shown, &why)),
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! The interface as guests call it: every call is counted, what was granted is asked, and work that may take long happens on another
+//! thread, where the call's deadline does not wait for it.
+
+use std::sync::Arc;
+
+use wasmtime::component::{HasSelf, Linker};
+
+use super::{
+    commit,
+    fault::{Outcome, fault},
+    folders::Folders,
+    lines, list,
+    open::Open,
+    read, stat,
+};
+use crate::{
+    capability::Capability,
+    sandbox::{CallState, Kill},
+    wit::latest::filesystem::{
+        self as wit, Change, Changed, Excerpt, Filter, Findings, Found, LinesQuery, Listing, Metadata, Piece, Reason,
+        SearchQuery,
+    },
+};
+
+pub(in super::super) fn link(linker: &mut Linker<CallState>) -> wasmtime::Result<()> {
+    wit::add_to_linker::<_, HasSelf<CallState>>(linker, |state| state)
+}
+
+/// What the functions return: outside the kill of the call, inside what the guest hears.
+type Answer<T> = wasmtime::Result<Outcome<T>>;
+
+impl CallState {
+    /// Counts a call, and gives the folders and the task.
+    fn granted(&mut self, capability: Capability) -> Result<Outcome<(Arc<Folders>, Option<String>)>, Kill> {
+        self.count_host_call(capability)?;
+        Ok(match &self.files {
+            Some(files) => Ok((Arc::clone(&files.folders), files.task.clone())),
+            None => Err(fault(Reason::Denied, "no folder was granted; the operator can change that with hermes-host grant")),
+        })
+    }
+}
+
+/// Runs work that may take long on a thread where it may.
+async fn elsewhere<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(result) => result,
+        Err(lost) if lost.is_panic() => std::panic::resume_unwind(lost.into_panic()),
+        // The host is shutting down: this call is never asked again.
+        Err(_) => std::future::pending().await,
+    }
+}
+
+/// Gives the guest its fault, or goes on.
+macro_rules! granted {
+    ($state:expr, $capability:expr) => {
+        match $state.granted($capability)? {
+            Ok(granted) => granted,
+            Err(fault) => return Ok(Err(fault)),
+        }
+    };
+}
+
+/// Does something with an open file: here if that is quick, elsewhere if not.
+async fn with_open<T: Send + 'static>(
+    folders: Arc<Folders>,
+    path: String,
+    work: impl Fn(&Open<'_>) -> Outcome<T> + Send + 'static,
+) -> Outcome<T> {
+    if folders.are_local() {
+        let open = Open::new(&folders, &path)?;
+        if open.is_quick() {
+            return work(&open);
+        }
+    }
+    elsewhere(move || work(&Open::new(&folders, &path)?)).await
+}
+
+impl wit::Host for CallState {
+    async fn stat(&mut self, path: String) -> Answer<Metadata> {
+        let (folders, _) = granted!(self, Capability::FilesRead);
+        if folders.are_local() {
+            return Ok(stat::stat(&folders, &path));
+        }
+        Ok(elsewhere(move || stat::stat(&folders, &path)).await)
+    }
+
+    async fn read(&mut self, path: String, offset: u64, length: u64) -> Answer<Piece> {
+        let (folders, _) = granted!(self, Capability::FilesRead);
+        Ok(with_open(folders, path, move |open| read::read(open, offset, length)).await)
+    }
+
+    async fn lines(&mut self, query: LinesQuery) -> Answer<Excerpt> {
+        let (folders, task) = granted!(self, Capability::FilesRead);
+        let (known, path) = (Arc::clone(&folders), query.path.clone());
+        let work = move |open: &Open<'_>| {
+            let mut excerpt = lines::lines(open, &query)?;
+            if let Some(task) = &task {
+                lines::remember(open, &known, task, &query, &mut excerpt);
+            }
+            Ok(excerpt)
+        };
+        Ok(with_open(folders, path, work).await)
+    }
+
+    async fn list(&mut self, path: String) -> Answer<Listing> {
+        let (folders, _) = granted!(self, Capability::FilesRead);
+        Ok(elsewhere(move || list::list(&folders, &path)).await)
+    }
+
+    async fn commit(&mut self, changes: Vec<Change>) -> Answer<Vec<Changed>> {
+        let (folders, task) = granted!(self, Capability::FilesWrite);
+        let spent = self.files.as_ref().map(|files| files.spent).unwrap_or_default();
+        let done = elsewhere(move || commit::commit(&folders, task.as_deref(), spent, &changes)).await;
+        Ok(done.map(|(changed, spent)| {
+            if let Some(files) = &mut self.files {
+                files.spent = spent;
+            }
+            changed
+        }))
+    }
+
+    async fn find(&mut self, _filter: Filter) -> Answer<Found> {
+        Ok(Err(fault(Reason::Failed, "not yet")))
+    }
+
+    async fn search(&mut self, _query: SearchQuery) -> Answer<Findings> {
+        Ok(Err(fault(Reason::Failed, "not yet")))
+    }
+}

@@ -1,0 +1,46 @@
+//! `hermes:tool/filesystem`: files in the folders that the operator granted, and nothing else.
+//!
+//! The way of a path: its text becomes one from the root ([`folders`]), which must lie in a granted folder; from that folder's handle
+//! it is opened without following any link ([`beneath`]), after its name was judged ([`sensitive`]); what is open must be a
+//! regular file ([`open`]). Only then does an operation see it: one file for each. WASI's files take the same way
+//! ([`wasi`](super::wasi)).
+//!
+//! Nothing else in the host touches files on behalf of a guest.
+
+mod beneath;
+mod commit;
+mod fault;
+mod folders;
+mod host;
+pub(crate) mod limits;
+mod lines;
+mod list;
+mod memory;
+mod open;
+mod read;
+mod real;
+mod secrets;
+mod sensitive;
+mod stat;
+mod turns;
+
+use std::sync::Arc;
+
+pub(crate) use folders::{Folder, Folders, Own, Shared};
+pub(super) use host::link;
+pub(crate) use real::real;
+
+/// What one call has of the file system.
+#[derive(Debug)]
+pub(crate) struct Files {
+    folders: Arc<Folders>,
+    /// The task that the call belongs to.
+    task: Option<String>,
+    spent: commit::Spent,
+}
+
+impl Files {
+    pub(crate) fn new(folders: Arc<Folders>, task: Option<String>) -> Self {
+        Self { folders, task, spent: commit::Spent::default() }
+    }
+}

@@ -1,0 +1,129 @@
+//! Lines with their numbers in front, as a model reads them.
+
+use super::MAX_LINE;
+use crate::cut;
+
+/// Characters of one answer: what a model reads at once without losing the thread.
+const MAX_CONTENT: usize = 100_000;
+
+/// Lines with their numbers.
+#[derive(Debug, Default)]
+pub(super) struct Numbered {
+    /// `N|text`, a line break between them and none at the end.
+    pub(super) content: String,
+    /// How many lines these are.
+    pub(super) lines: u32,
+    /// How many of them were cut.
+    pub(super) cut: u32,
+    /// Whether there was something that is not UTF-8.
+    pub(super) garbled: bool,
+}
+
+/// Numbers the lines from `first` on, as many as fit.
+pub(super) fn number(bytes: &[u8], first: u64) -> Numbered {
+    let bytes = if first == 1 { bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes) } else { bytes };
+    let mut numbered =
+        Numbered { content: String::with_capacity(bytes.len() + bytes.len() / 8), ..Numbered::default() };
+    let mut digits = itoa::Buffer::new();
+    let mut characters = 0;
+    for line in lines(bytes) {
+        let number = digits.format(first.saturating_add(numbered.lines.into()));
+        let whole = line.strip_suffix(b"\n").map(|line| line.strip_suffix(b"\r").unwrap_or(line));
+        let text = String::from_utf8_lossy(whole.unwrap_or(line));
+        // The bar and the line break are two more.
+        let length = text.chars().count().min(MAX_LINE + cut::MARK.len()) + number.len() + 2;
+        if characters + length > MAX_CONTENT {
+            break;
+        }
+        characters += length;
+        if numbered.lines > 0 {
+            numbered.content.push('\n');
+        }
+        numbered.content.push_str(number);
+        numbered.content.push('|');
+        let cut = cut::push(&mut numbered.content, &text, MAX_LINE);
+        numbered.cut += u32::from(cut);
+        // The end of a line that the host cut may be half a character.
+        numbered.garbled |= matches!(text, std::borrow::Cow::Owned(_)) && !cut;
+        numbered.lines += 1;
+    }
+    numbered
+}
+
+/// The lines, each with its line break.
+fn lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut start = 0;
+    let ends = memchr::memchr_iter(b'\n', bytes).map(|at| at + 1).chain([bytes.len()]);
+    // Each end is at or after the one before, and within the bytes.
+    ends.map(move |end| &bytes[std::mem::replace(&mut start, end)..end]).filter(|line| !line.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn content(text: &str, first: u64) -> String {
+        number(text.as_bytes(), first).content
+    }
+
+    #[test]
+    fn lines_have_their_numbers_and_no_padding() {
+        assert_eq!(content("a\n\n  b\n", 9), "9|a\n10|\n11|  b");
+        assert_eq!(content("", 1), "");
+    }
+
+    #[test]
+    fn a_line_break_at_the_end_shows_no_further_line() {
+        assert_eq!(content("a\nb\n", 1), content("a\nb", 1));
+    }
+
+    #[test]
+    fn windows_line_breaks_and_the_byte_order_mark_are_not_shown() {
+        assert_eq!(content("\u{feff}a\r\nb\r\n", 1), "1|a\n2|b");
+        // Elsewhere they are part of the text.
+        assert_eq!(content("\u{feff}a\rb\r", 2), "2|\u{feff}a\rb\r");
+    }
+
+    #[test]
+    fn long_lines_are_cut_at_characters() {
+        let long = "é".repeat(MAX_LINE + 1);
+        let numbered = number(format!("{long}\nshort").as_bytes(), 1);
+        assert_eq!(numbered.content, format!("1|{}... [truncated]\n2|short", "é".repeat(MAX_LINE)));
+        assert_eq!(numbered.cut, 1);
+        assert_eq!(content(&"é".repeat(MAX_LINE), 1), format!("1|{}", "é".repeat(MAX_LINE)));
+    }
+
+    #[test]
+    fn an_answer_ends_with_a_whole_line() {
+        let text = format!("{}\n", "y".repeat(997)).repeat(200);
+        let numbered = number(text.as_bytes(), 1);
+        assert!(numbered.content.len() <= MAX_CONTENT && numbered.content.len() > MAX_CONTENT - 1_100);
+        assert_eq!(numbered.content.lines().count(), numbered.lines as usize);
+        assert!(numbered.content.ends_with(&"y".repeat(997)));
+    }
+
+    #[test]
+    fn what_is_not_utf8_is_shown_as_such() {
+        let numbered = number(b"a\xffb\n", 1);
+        assert_eq!((numbered.content.as_str(), numbered.garbled), ("1|a\u{fffd}b", true));
+    }
+
+    proptest! {
+        #[test]
+        fn the_lines_can_be_read_back(lines in prop::collection::vec("[^\r\n\u{feff}]{0,30}", 1..40), first in 1_u64..100_000) {
+            let numbered = number((lines.join("\n") + "\n").as_bytes(), first);
+            prop_assert_eq!(numbered.lines as usize, lines.len());
+            for (at, (shown, line)) in numbered.content.split('\n').zip(&lines).enumerate() {
+                let (number, text) = shown.split_once('|').unwrap();
+                prop_assert_eq!(number.parse::<u64>().unwrap(), first + at as u64);
+                prop_assert_eq!(text, line);
+            }
+        }
+
+        #[test]
+        fn no_bytes_make_it_panic(bytes in prop::collection::vec(any::<u8>(), 0..300), first: u64) {
+            number(&bytes, first);
+        }
+    }
+}
