@@ -1,4 +1,5 @@
-//! WASI 0.2 for components of other languages, on an empty context: no files, no environment, no arguments, no network. What
+//! WASI 0.2 for components of other languages, on an empty context: no environment, no arguments, no network, and files only in the
+//! folders that were granted. What
 //! a guest prints goes to its call's log, never to the host's own streams.
 
 use std::{
@@ -16,7 +17,8 @@ use wasmtime_wasi::{WasiCtx, WasiCtxBuilder, WasiCtxView, WasiView};
 use crate::sandbox::{CallLog, CallState, Level, Stream, limits};
 
 pub(super) fn link(linker: &mut Linker<CallState>) -> wasmtime::Result<()> {
-    wasmtime_wasi::p2::add_to_linker_async(linker)
+    wasmtime_wasi::p2::add_to_linker_async(linker)?;
+    super::fs::link_wasi(linker)
 }
 
 /// The context of one call. Made when the guest first asks for it: most never do.

@@ -61,6 +61,11 @@ impl CallState {
         Ok(())
     }
 
+    /// Notes that a capability was made use of.
+    pub(crate) fn use_capability(&mut self, capability: Capability) {
+        self.used.add(capability);
+    }
+
     /// Counts one call to a WASI function. There is no way to fail from here, so [`overdue`](Self::overdue) finds it out at
     /// the next tick.
     pub(crate) fn count_wasi_call(&mut self) {

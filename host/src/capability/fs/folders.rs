@@ -193,12 +193,26 @@ impl Folders {
         &self.shared.turns
     }
 
-    pub(super) fn workspace(&self) -> &Path {
-        &self.workspace
+    /// The folders as directories for WASI: their real path, the name that a guest knows them by, and what may be done there. The
+    /// workspace is also the current directory.
+    pub(super) fn preopens(&self) -> Vec<(PathBuf, String, Access)> {
+        let mut directories = Vec::new();
+        for folder in &self.folders {
+            let Ok(opened) = folder.opened() else { continue };
+            let Some(name) = opened.real.to_str() else { continue };
+            if folder.path == self.workspace {
+                directories.push((opened.real.clone(), ".".to_owned(), folder.access));
+            }
+            directories.push((opened.real.clone(), name.to_owned(), folder.access));
+        }
+        directories
     }
 
-    pub(super) fn all(&self) -> &[Folder] {
-        &self.folders
+    /// A handle of its own for a granted folder.
+    pub(super) fn directory(&self, real: &Path) -> io::Result<std::fs::File> {
+        let opened = self.folders.iter().filter_map(|folder| folder.opened().ok()).find(|opened| opened.real == real);
+        let opened = opened.ok_or(io::ErrorKind::NotFound)?;
+        Ok(opened.dir.try_clone()?.into_std_file())
     }
 
     /// Whether both were granted the same.

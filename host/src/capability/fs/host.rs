@@ -41,7 +41,7 @@ impl CallState {
 }
 
 /// Runs work that may take long on a thread where it may.
-async fn elsewhere<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+pub(super) async fn elsewhere<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
     match tokio::task::spawn_blocking(work).await {
         Ok(result) => result,
         Err(lost) if lost.is_panic() => std::panic::resume_unwind(lost.into_panic()),
@@ -109,14 +109,8 @@ impl wit::Host for CallState {
 
     async fn commit(&mut self, changes: Vec<Change>) -> Answer<Vec<Changed>> {
         let (folders, task) = granted!(self, Capability::FilesWrite);
-        let spent = self.files.as_ref().map(|files| files.spent).unwrap_or_default();
-        let done = elsewhere(move || commit::commit(&folders, task.as_deref(), spent, &changes)).await;
-        Ok(done.map(|(changed, spent)| {
-            if let Some(files) = &mut self.files {
-                files.spent = spent;
-            }
-            changed
-        }))
+        let budget = self.files.as_ref().map(|files| Arc::clone(&files.budget)).unwrap_or_default();
+        Ok(elsewhere(move || commit::commit(&folders, task.as_deref(), &budget, &changes)).await)
     }
 
     async fn find(&mut self, _filter: Filter) -> Answer<Found> {

@@ -3,11 +3,12 @@
 //! The way of a path: its text becomes one from the root ([`folders`]), which must lie in a granted folder; from that folder's handle
 //! it is opened without following any link ([`beneath`]), after its name was judged ([`sensitive`]); what is open must be a
 //! regular file ([`open`]). Only then does an operation see it: one file for each. WASI's files take the same way
-//! ([`wasi`](super::wasi)).
+//! ([`wasi`]).
 //!
 //! Nothing else in the host touches files on behalf of a guest.
 
 mod beneath;
+mod budget;
 mod commit;
 mod fault;
 mod folders;
@@ -23,11 +24,13 @@ mod secrets;
 mod sensitive;
 mod stat;
 mod turns;
+mod wasi;
 
 use std::sync::Arc;
 
 pub(crate) use folders::{Folder, Folders, Own, Shared};
 pub(super) use host::link;
+pub(super) use wasi::link as link_wasi;
 pub(crate) use real::real;
 
 /// What one call has of the file system.
@@ -36,11 +39,13 @@ pub(crate) struct Files {
     folders: Arc<Folders>,
     /// The task that the call belongs to.
     task: Option<String>,
-    spent: commit::Spent,
+    budget: Arc<budget::Budget>,
+    /// The directories that the guest holds by WASI, by their handles.
+    held: wasi::Held,
 }
 
 impl Files {
     pub(crate) fn new(folders: Arc<Folders>, task: Option<String>) -> Self {
-        Self { folders, task, spent: commit::Spent::default() }
+        Self { folders, task, budget: Arc::default(), held: wasi::Held::default() }
     }
 }

@@ -17,7 +17,7 @@ pub(crate) struct Lint {
     /// What it was parsed as.
     #[serde(skip_serializing_if = "Option::is_none")]
     language: Option<String>,
-    /// Why it was not looked at.
+    /// Why it was not looked at, or what is wrong with it.
     #[serde(skip_serializing_if = "Option::is_none")]
     message: Option<String>,
 }
@@ -28,6 +28,8 @@ pub(crate) struct Lint {
 enum Status {
     Ok,
     Skipped,
+    /// It does not parse, and did not before.
+    Error,
 }
 
 /// Where a text stops being what it should be.
@@ -65,6 +67,31 @@ pub(crate) fn check(path: &str, text: &str) -> Result<Lint, Mistake> {
             Ok(skipped("this looks like a template that becomes YAML"))
         }
         Err((line, column, what)) => Err(Mistake { language: language.name(), line, column, what }),
+    }
+}
+
+/// Whether files of this name are parsed at all.
+pub(crate) fn concerns(path: &str) -> bool {
+    Language::of(path).is_some()
+}
+
+/// Parses the text that takes the place of another. A file that did not parse before may be mended in several steps.
+pub(crate) fn check_change(path: &str, before: &str, after: &str) -> Result<Lint, Mistake> {
+    check(path, after).or_else(|mistake| match check(path, before) {
+        Ok(_) => Err(mistake),
+        Err(_) => Ok(Lint { status: Status::Error, language: None, message: Some(format!("{mistake}; it was not before either")) }),
+    })
+}
+
+impl Lint {
+    /// Of several files: what is wrong, or else what was parsed, or else why nothing was.
+    pub(crate) fn of_all(lints: impl IntoIterator<Item = Self>) -> Self {
+        let rank = |lint: &Self| match lint.status {
+            Status::Error => 0,
+            Status::Ok => 1,
+            Status::Skipped => 2,
+        };
+        lints.into_iter().min_by_key(rank).unwrap_or_else(|| skipped("no file has new content"))
     }
 }
 
@@ -129,6 +156,24 @@ mod tests {
     fn templates_are_not_yaml_yet() {
         assert_eq!(status("templates/a.yaml", "{{- if .Values.x }}\na: 1\n{{- end }}\n"), Status::Skipped);
         assert_eq!(status("a.yaml", "a: \"{{ b }}\"\n"), Status::Ok);
+    }
+
+    #[test]
+    fn a_change_may_not_break_what_parsed() {
+        assert_eq!(check_change("a.json", "{}", "[]").unwrap().status, Status::Ok);
+        assert_eq!(check_change("a.json", "{", "[]").unwrap().status, Status::Ok);
+        assert!(check_change("a.json", "{}", "[").is_err());
+        let lint = check_change("a.json", "{", "[").unwrap();
+        assert_eq!(lint.status, Status::Error);
+        assert!(lint.message.unwrap().ends_with("; it was not before either"));
+    }
+
+    #[test]
+    fn the_worst_of_several_files_is_told() {
+        let of = |files: &[(&str, &str)]| Lint::of_all(files.iter().map(|(path, text)| check_change(path, "{", text).unwrap())).status;
+        assert_eq!(of(&[("a.py", ""), ("a.json", "{}")]), Status::Ok);
+        assert_eq!(of(&[("a.json", "{}"), ("b.json", "{")]), Status::Error);
+        assert_eq!(of(&[]), Status::Skipped);
     }
 
     #[test]

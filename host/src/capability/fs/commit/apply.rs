@@ -21,7 +21,7 @@ use crate::wit::latest::filesystem::{Fault, Reason};
 
 /// What was done so far. Dropped before it is kept, everything is undone.
 #[derive(Default)]
-pub(super) struct Applied(Vec<Done>);
+pub(in super::super) struct Applied(Vec<Done>);
 
 /// One thing that was done. Names are in directories, known by their handles.
 enum Done {
@@ -34,18 +34,18 @@ enum Done {
 }
 
 impl Applied {
-    pub(super) fn made_folder(&mut self, parent: &OwnedFd, name: &OsStr) -> io::Result<()> {
+    pub(in super::super) fn made_folder(&mut self, parent: &OwnedFd, name: &OsStr) -> io::Result<()> {
         self.0.push(Done::Folder(parent.try_clone()?, name.to_owned()));
         Ok(())
     }
 
-    pub(super) fn drafted(&mut self, parent: &OwnedFd, name: &str) -> io::Result<()> {
+    pub(in super::super) fn drafted(&mut self, parent: &OwnedFd, name: &str) -> io::Result<()> {
         self.0.push(Done::Draft(parent.try_clone()?, name.into()));
         Ok(())
     }
 
     /// Puts a draft into its place.
-    pub(super) fn replace(&mut self, target: &Target<'_>, draft: Draft) -> Outcome<Metadata> {
+    pub(in super::super) fn replace(&mut self, target: &Target<'_>, draft: Draft) -> Outcome<Metadata> {
         draft.still_fits(target)?;
         let (parent, name) = (draft.parent.as_fd(), target.name());
         if draft.is_new() {
@@ -66,7 +66,7 @@ impl Applied {
         metadata
     }
 
-    pub(super) fn remove(&mut self, target: &Target<'_>) -> Outcome<()> {
+    pub(in super::super) fn remove(&mut self, target: &Target<'_>) -> Outcome<()> {
         let (old, _) = target.open()?.ok_or_else(|| target.missing())?;
         let parent = target.parent(self)?;
         unlinkat(parent.as_fd(), target.name(), AtFlags::empty()).map_err(|why| target.failed(&why.into()))?;
@@ -75,7 +75,7 @@ impl Applied {
     }
 
     /// Gives a file another name. Says whether folders had to be made.
-    pub(super) fn rename(&mut self, source: &Target<'_>, target: &Target<'_>) -> Outcome<(Metadata, bool)> {
+    pub(in super::super) fn rename(&mut self, source: &Target<'_>, target: &Target<'_>) -> Outcome<(Metadata, bool)> {
         let (file, _) = source.open()?.ok_or_else(|| source.missing())?;
         let (from, to) = (source.parent(self)?, target.parent(self)?);
         rename_to_new((from.as_fd(), source.name()), (to.as_fd(), target.name())).map_err(|why| match why {
@@ -92,12 +92,12 @@ impl Applied {
     }
 
     /// Everything stays as it is now.
-    pub(super) fn keep(mut self) {
+    pub(in super::super) fn keep(mut self) {
         self.0.clear();
     }
 
     /// Puts everything back, and says why.
-    pub(super) fn undo(mut self, why: Fault) -> Fault {
+    pub(in super::super) fn undo(mut self, why: Fault) -> Fault {
         match self.put_back() {
             Ok(()) => why,
             Err(stuck) => {

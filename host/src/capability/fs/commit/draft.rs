@@ -8,6 +8,7 @@ use std::{
         fd::{AsFd, OwnedFd},
         unix::fs::{FileExt, MetadataExt},
     },
+    path::Path,
     sync::atomic::{AtomicU64, Ordering},
 };
 
@@ -18,7 +19,7 @@ use rustix::{
 
 use super::{
     super::{
-        fault::{Outcome, fault},
+        fault::{Outcome, fault, system},
         limits::{DISK_RESERVE, INODE_RESERVE, WRITTEN_BYTES},
         open::version,
     },
@@ -86,7 +87,7 @@ impl Draft {
             return Err(fault(Reason::TooLarge, message));
         }
         let parent = target.parent(applied)?;
-        reserve(target, &parent, size)?;
+        reserve(&parent, target.shown(), size)?;
         // Nobody else reads a draft of a file that is there: its mode comes with its content.
         let mode = if old.is_some() { 0o600 } else { 0o666 };
         let failed = |why: &io::Error| target.failed(why);
@@ -147,13 +148,13 @@ pub(super) fn keep_mode(file: &File, old: &Metadata) -> io::Result<()> {
 }
 
 /// Whether enough of the disk stays free.
-fn reserve(target: &Target<'_>, parent: &OwnedFd, size: u64) -> Outcome<()> {
-    let disk = fstatvfs(parent.as_fd()).map_err(|why| target.failed(&why.into()))?;
+pub(in super::super) fn reserve(disk: impl AsFd, shown: &Path, size: u64) -> Outcome<()> {
+    let disk = fstatvfs(disk).map_err(|why| system(shown, &why.into()))?;
     let free = disk.f_bavail.saturating_mul(disk.f_frsize);
     // Some file systems do not count inodes.
     let inodes = if disk.f_files == 0 { u64::MAX } else { disk.f_favail };
     if free < size.saturating_add(DISK_RESERVE) || inodes < INODE_RESERVE {
-        let message = format!("{}: the disk is nearly full; nothing is written there", target.shown().display());
+        let message = format!("{}: the disk is nearly full; nothing is written there", shown.display());
         return Err(fault(Reason::TooLarge, message));
     }
     Ok(())

@@ -11,51 +11,33 @@ mod target;
 
 use std::{collections::HashSet, path::PathBuf, sync::PoisonError};
 
-pub(super) use draft::is_draft;
+pub(super) use draft::{is_draft, reserve};
+pub(super) use apply::Applied;
+pub(super) use target::Target;
 
-use self::{
-    apply::Applied,
-    draft::Draft,
-    target::Target,
-};
+use self::draft::Draft;
 use super::{
+    budget::Budget,
     fault::{Outcome, fault},
     folders::Folders,
-    limits::{CHANGED_FILES, WRITTEN_BYTES},
     open::{describe, version},
     secrets,
 };
 use crate::wit::latest::filesystem::{Change, Changed, Edit, Expected, Knowledge, Reason, Rename, Splice, Write};
 
-/// What one call has changed so far.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Spent {
-    bytes: u64,
-    files: usize,
-}
-
-impl Spent {
-    /// With these changes too, if they still fit.
-    fn with(self, changes: &[Change]) -> Outcome<Self> {
-        let bytes = |change: &Change| match change {
-            Change::Write(write) => write.content.len() as u64,
-            Change::Edit(edit) => edit.splices.iter().map(|splice| splice.bytes.len() as u64).sum(),
-            Change::Remove(_) | Change::Rename(_) => 0,
-        };
-        let all = Self { bytes: self.bytes + changes.iter().map(bytes).sum::<u64>(), files: self.files + changes.len() };
-        if all.bytes > WRITTEN_BYTES {
-            return Err(fault(Reason::TooLarge, format!("one call writes at most {WRITTEN_BYTES} bytes")));
-        }
-        if all.files > CHANGED_FILES {
-            return Err(fault(Reason::TooLarge, format!("one call changes at most {CHANGED_FILES} files")));
-        }
-        Ok(all)
-    }
+/// What these changes take of a call's budget.
+fn cost(changes: &[Change]) -> u64 {
+    let bytes = |change: &Change| match change {
+        Change::Write(write) => write.content.len() as u64,
+        Change::Edit(edit) => edit.splices.iter().map(|splice| splice.bytes.len() as u64).sum(),
+        Change::Remove(_) | Change::Rename(_) => 0,
+    };
+    changes.iter().map(bytes).sum()
 }
 
 /// Makes the changes. Blocks.
-pub(super) fn commit(folders: &Folders, task: Option<&str>, spent: Spent, changes: &[Change]) -> Outcome<(Vec<Changed>, Spent)> {
-    let spent = spent.with(changes)?;
+pub(super) fn commit(folders: &Folders, task: Option<&str>, budget: &Budget, changes: &[Change]) -> Outcome<Vec<Changed>> {
+    budget.take(cost(changes), changes.len())?;
     changes.iter().try_for_each(refuse_masks)?;
     let steps = changes.iter().map(|change| Step::new(folders, change)).collect::<Outcome<Vec<_>>>()?;
     each_once(&steps)?;
@@ -75,7 +57,7 @@ pub(super) fn commit(folders: &Folders, task: Option<&str>, spent: Spent, change
             if let Some(task) = task {
                 remember(folders, task, &steps, &changed);
             }
-            Ok((changed, spent))
+            Ok(changed)
         }
         Err(why) => Err(applied.undo(why)),
     }

@@ -26,7 +26,7 @@ use crate::{
     wit::latest::filesystem::{Fault, Reason},
 };
 
-pub(super) struct Target<'a> {
+pub(in super::super) struct Target<'a> {
     place: Place<'a>,
     /// The nearest directory that exists, without links.
     base: PathBuf,
@@ -34,11 +34,11 @@ pub(super) struct Target<'a> {
     missing: Vec<OsString>,
     name: OsString,
     /// The whole real path: one file has one.
-    pub(super) real: PathBuf,
+    pub(in super::super) real: PathBuf,
 }
 
 impl<'a> Target<'a> {
-    pub(super) fn new(folders: &'a Folders, path: &str) -> Outcome<Self> {
+    pub(in super::super) fn new(folders: &'a Folders, path: &str) -> Outcome<Self> {
         let place = folders.place(path, Access::Write)?;
         let (base, rest) = resolve(&place)?;
         let real = base.join(&rest);
@@ -53,16 +53,16 @@ impl<'a> Target<'a> {
         Ok(Self { place, base, missing, name, real })
     }
 
-    pub(super) fn shown(&self) -> &Path {
+    pub(in super::super) fn shown(&self) -> &Path {
         &self.place.shown
     }
 
-    pub(super) fn name(&self) -> &OsString {
+    pub(in super::super) fn name(&self) -> &OsString {
         &self.name
     }
 
     /// The file that is there now, open for reading.
-    pub(super) fn open(&self) -> Outcome<Option<(File, Metadata)>> {
+    pub(in super::super) fn open(&self) -> Outcome<Option<(File, Metadata)>> {
         if !self.missing.is_empty() {
             return Ok(None);
         }
@@ -81,12 +81,12 @@ impl<'a> Target<'a> {
         Ok(Some((found.file, metadata)))
     }
 
-    pub(super) fn existing(&self) -> Outcome<Option<Metadata>> {
+    pub(in super::super) fn existing(&self) -> Outcome<Option<Metadata>> {
         Ok(self.open()?.map(|(_, metadata)| metadata))
     }
 
     /// A handle of the directory that the file is in. Makes it where it is missing.
-    pub(super) fn parent(&self, applied: &mut Applied) -> Outcome<OwnedFd> {
+    pub(in super::super) fn parent(&self, applied: &mut Applied) -> Outcome<OwnedFd> {
         let judge = |path: &Path| self.place.judge(path, Access::Write);
         let found = beneath::open(&self.place.opened.dir, &self.base, OFlags::RDONLY | OFlags::DIRECTORY, judge)
             .map_err(|refused| refused.fault(self.shown()))?;
@@ -104,23 +104,23 @@ impl<'a> Target<'a> {
         Ok(parent)
     }
 
-    pub(super) fn needs_folders(&self) -> bool {
+    pub(in super::super) fn needs_folders(&self) -> bool {
         !self.missing.is_empty()
     }
 
-    pub(super) fn failed(&self, why: &io::Error) -> Fault {
+    pub(in super::super) fn failed(&self, why: &io::Error) -> Fault {
         system(self.shown(), why)
     }
 
-    pub(super) fn missing(&self) -> Fault {
+    pub(in super::super) fn missing(&self) -> Fault {
         fault(Reason::NotFound, format!("{} does not exist", self.shown().display()))
     }
 
-    pub(super) fn exists(&self) -> Fault {
+    pub(in super::super) fn exists(&self) -> Fault {
         fault(Reason::Exists, format!("{} already exists", self.shown().display()))
     }
 
-    pub(super) fn changed(&self) -> Fault {
+    pub(in super::super) fn changed(&self) -> Fault {
         fault(Reason::Changed, format!("{} has changed since it was read; read it again", self.shown().display()))
     }
 }

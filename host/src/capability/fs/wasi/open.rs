@@ -1,0 +1,161 @@
+//! `open-at`: the same way to a file as `hermes:tool/filesystem` takes, with what WASI wants to know of it.
+
+use std::{
+    fs::File,
+    io::{Read, Seek, Write},
+    os::fd::AsFd,
+    path::{Path, PathBuf},
+};
+
+use rustix::fs::{MemfdFlags, Mode, OFlags, memfd_create, openat};
+use wasmtime_wasi::{
+    FsPerms, OpenMode,
+    filesystem::{Descriptor, Dir, File as WasiFile},
+    p2::bindings::filesystem::types::{DescriptorFlags, OpenFlags},
+};
+
+use super::super::{
+    beneath,
+    budget::Budget,
+    commit::{Applied, Target, reserve},
+    fault::{Outcome, denied, fault, system},
+    folders::{Folders, Place, regular},
+    limits::READ_BYTES,
+    secrets,
+};
+use crate::{
+    grant::{Access, Secrets},
+    wit::latest::filesystem::Reason,
+};
+
+/// What a guest asks for.
+#[derive(Clone, Copy)]
+pub(super) struct Wish {
+    pub(super) how: OpenFlags,
+    pub(super) flags: DescriptorFlags,
+}
+
+impl Wish {
+    /// Whether it could change anything.
+    pub(super) fn access(self) -> Access {
+        let makes = self.how.intersects(OpenFlags::CREATE | OpenFlags::TRUNCATE | OpenFlags::EXCLUSIVE);
+        let changes = self.flags.intersects(DescriptorFlags::WRITE | DescriptorFlags::MUTATE_DIRECTORY);
+        if makes || changes { Access::Write } else { Access::Read }
+    }
+}
+
+/// What was opened, and the real path of a directory.
+pub(super) struct Opened {
+    pub(super) descriptor: Descriptor,
+    pub(super) directory: Option<PathBuf>,
+}
+
+/// Opens a path. Blocks.
+pub(super) fn open(folders: &Folders, budget: &Budget, path: &str, wish: Wish) -> Outcome<Opened> {
+    let place = folders.place(path, wish.access())?;
+    let judge = |path: &Path| place.judge(path, wish.access());
+    let found = match beneath::open(&place.opened.dir, &place.path, OFlags::RDONLY, judge) {
+        Ok(found) => found,
+        Err(refused) => {
+            let why = refused.fault(&place.shown);
+            if why.reason == Reason::NotFound && wish.how.contains(OpenFlags::CREATE) {
+                return create(folders, budget, path, wish);
+            }
+            return Err(why);
+        }
+    };
+    let metadata = found.file.metadata().map_err(|why| system(&place.shown, &why))?;
+    if wish.how.contains(OpenFlags::EXCLUSIVE) {
+        return Err(fault(Reason::Exists, "it exists"));
+    }
+    if metadata.is_dir() {
+        let mode = if wish.access() == Access::Write { OpenMode::READ | OpenMode::WRITE } else { OpenMode::READ };
+        let directory = place.real(&found.path);
+        let descriptor = Descriptor::Dir(Dir::new(found.file, perms(wish), mode, false));
+        return Ok(Opened { descriptor, directory: Some(directory) });
+    }
+    if wish.how.contains(OpenFlags::DIRECTORY) {
+        return Err(fault(Reason::NotDirectory, "it is not a directory"));
+    }
+    regular(place.folder, &place.shown, &metadata)?;
+    let file = match wish.access() {
+        Access::Read => for_reading(&place, found.file)?,
+        Access::Write => for_writing(&place, &found.path, found.file, wish)?,
+    };
+    Ok(file_of(file, wish))
+}
+
+fn perms(wish: Wish) -> FsPerms {
+    if wish.access() == Access::Write { FsPerms::ReadWrite } else { FsPerms::ReadOnly }
+}
+
+fn file_of(file: File, wish: Wish) -> Opened {
+    let mut mode = OpenMode::empty();
+    mode.set(OpenMode::READ, wish.flags.contains(DescriptorFlags::READ) || wish.access() == Access::Read);
+    mode.set(OpenMode::WRITE, wish.flags.contains(DescriptorFlags::WRITE));
+    Opened { descriptor: Descriptor::File(WasiFile::new(file, perms(wish), mode, false)), directory: None }
+}
+
+/// The file itself if there is no secret in it, else a copy in memory in which they are masked.
+fn for_reading(place: &Place<'_>, mut file: File) -> Outcome<File> {
+    let failed = |why: std::io::Error| system(&place.shown, &why);
+    if place.folder.secrets == Secrets::Shown {
+        return Ok(file);
+    }
+    let size = file.metadata().map_err(failed)?.len();
+    if size > READ_BYTES {
+        let why = format!("is larger than {READ_BYTES} bytes, too large to look for secrets in it; the operator can grant it with secrets = \"show\"");
+        return Err(denied(&place.shown, &why));
+    }
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes).map_err(failed)?;
+    if secrets::mask(&mut bytes) == 0 {
+        file.rewind().map_err(failed)?;
+        return Ok(file);
+    }
+    let memory = memfd_create("hermes-masked", MemfdFlags::CLOEXEC).map_err(|why| failed(why.into()))?;
+    let mut masked = File::from(memory);
+    masked.write_all(&bytes).and_then(|()| masked.rewind()).map_err(failed)?;
+    Ok(masked)
+}
+
+/// The file for changes in place. One with secrets in it can't be read at the same time: masked bytes would be written back.
+fn for_writing(place: &Place<'_>, path: &Path, mut file: File, wish: Wish) -> Outcome<File> {
+    let failed = |why: std::io::Error| system(&place.shown, &why);
+    let reads = wish.flags.contains(DescriptorFlags::READ) && !wish.how.contains(OpenFlags::TRUNCATE);
+    if reads && place.folder.secrets == Secrets::Masked {
+        let mut bytes = Vec::new();
+        let bounded = (&mut file).take(READ_BYTES + 1).read_to_end(&mut bytes).map_err(failed)?;
+        if bounded as u64 > READ_BYTES || secrets::mask(&mut bytes) > 0 {
+            let why = "has secrets in it, or is too large to look for them: open it for reading or for writing, not for both";
+            return Err(denied(&place.shown, why));
+        }
+    }
+    if !wish.flags.contains(DescriptorFlags::WRITE) && !wish.how.contains(OpenFlags::TRUNCATE) {
+        return Ok(file);
+    }
+    let flags = if wish.flags.contains(DescriptorFlags::READ) { OFlags::RDWR } else { OFlags::WRONLY };
+    let judge = |path: &Path| place.judge(path, Access::Write);
+    let found = beneath::open(&place.opened.dir, path, flags, judge).map_err(|refused| refused.fault(&place.shown))?;
+    // Another file may have taken the name meanwhile.
+    regular(place.folder, &place.shown, &found.file.metadata().map_err(failed)?)?;
+    if wish.how.contains(OpenFlags::TRUNCATE) {
+        found.file.set_len(0).map_err(failed)?;
+    }
+    Ok(found.file)
+}
+
+/// A new file, in a directory that exists.
+fn create(folders: &Folders, budget: &Budget, path: &str, wish: Wish) -> Outcome<Opened> {
+    let target = Target::new(folders, path)?;
+    if target.needs_folders() {
+        return Err(fault(Reason::NotFound, "its directory does not exist"));
+    }
+    budget.take(0, 1)?;
+    let parent = target.parent(&mut Applied::default())?;
+    reserve(&parent, target.shown(), 0)?;
+    let flags = OFlags::CREATE | OFlags::EXCL | OFlags::RDWR | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let file = openat(parent.as_fd(), target.name(), flags, Mode::from_bits_truncate(0o666))
+        .map_err(|why| target.failed(&why.into()))?;
+    Ok(file_of(File::from(file), wish))
+}
