@@ -208,6 +208,17 @@ impl Folders {
         directories
     }
 
+    /// A path as a guest reads it best: from the workspace where it lies there.
+    pub(super) fn shown(&self, path: &Path) -> String {
+        path.strip_prefix(&self.workspace).unwrap_or(path).display().to_string()
+    }
+
+    /// The host's own files below a directory, from there.
+    pub(super) fn own_below(&self, directory: &Path) -> Vec<PathBuf> {
+        let own = [&self.own.home, &self.own.config];
+        own.into_iter().filter_map(|own| own.strip_prefix(directory).ok().map(Path::to_owned)).collect()
+    }
+
     /// A handle of its own for a granted folder.
     pub(super) fn directory(&self, real: &Path) -> io::Result<std::fs::File> {
         let opened = self.folders.iter().filter_map(|folder| folder.opened().ok()).find(|opened| opened.real == real);

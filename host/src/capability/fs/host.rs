@@ -10,6 +10,7 @@ use super::{
     fault::{Outcome, fault},
     folders::Folders,
     lines, list,
+    look::{self, Waiting},
     open::Open,
     read, stat,
 };
@@ -113,11 +114,17 @@ impl wit::Host for CallState {
         Ok(elsewhere(move || commit::commit(&folders, task.as_deref(), &budget, &changes)).await)
     }
 
-    async fn find(&mut self, _filter: Filter) -> Answer<Found> {
-        Ok(Err(fault(Reason::Failed, "not yet")))
+    async fn find(&mut self, filter: Filter) -> Answer<Found> {
+        let (folders, _) = granted!(self, Capability::FilesRead);
+        let waiting = Waiting::default();
+        let given_up = waiting.flag();
+        Ok(elsewhere(move || look::find(&folders, filter, &given_up)).await)
     }
 
-    async fn search(&mut self, _query: SearchQuery) -> Answer<Findings> {
-        Ok(Err(fault(Reason::Failed, "not yet")))
+    async fn search(&mut self, query: SearchQuery) -> Answer<Findings> {
+        let (folders, _) = granted!(self, Capability::FilesRead);
+        let waiting = Waiting::default();
+        let given_up = waiting.flag();
+        Ok(elsewhere(move || look::search(&folders, query, &given_up)).await)
     }
 }

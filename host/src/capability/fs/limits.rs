@@ -1,5 +1,7 @@
 //! What a call may do to the file system: every bound a constant, its reason above it.
 
+use std::time::Duration;
+
 use crate::sandbox::limits::{KIB, MIB};
 
 /// Bytes of a file that one answer carries. A guest has 64 MiB: it can hold a file of this size, its new text and what it computes.
@@ -37,6 +39,9 @@ pub(super) const INODE_RESERVE: u64 = 10_000;
 /// Entries of a directory in one answer.
 pub(super) const ENTRIES: usize = 5_000;
 
+/// How long one search takes at most. What was found by then is given, and said to be a part.
+pub(super) const SEARCH_WALL: Duration = Duration::from_secs(20);
+
 /// Bytes that the start of a file is judged by: text or not.
 pub(super) const HEAD_BYTES: usize = 8 * KIB;
 
@@ -60,6 +65,7 @@ pub(crate) fn table() -> Vec<(&'static str, String)> {
         ("files changed by one call", count(CHANGED_FILES)),
         ("directories in a path", count(DEPTH)),
         ("entries of a directory in one answer", count(ENTRIES)),
+        ("one search", format!("{} s", SEARCH_WALL.as_secs())),
         ("disk space that stays free", size(DISK_RESERVE)),
         ("inodes that stay free", count(INODE_RESERVE as usize)),
     ]

@@ -26,7 +26,7 @@ pub(super) fn list(folders: &Folders, path: &str) -> Outcome<Listing> {
     for entry in Dir::read_from(found.file.as_fd()).map_err(failed)? {
         let entry = entry.map_err(failed)?;
         let name = entry.file_name().to_string_lossy().into_owned();
-        if name == "." || name == ".." || is_draft(&name) {
+        if name == "." || name == ".." || is_draft(name.as_bytes()) {
             continue;
         }
         let kind = match entry.file_type() {

@@ -45,17 +45,17 @@ const HIDDEN_DOT_FILES: &[&[&str]] = &[
 ];
 
 /// Files of keys and tokens, wherever they lie.
-const HIDDEN_FILES: &[&[&str]] = &[
-    &["_netrc"],
-    &["credentials.json"],
-    &["client_secret.json"],
-    &["service-account.json"],
-    &["id_rsa"],
-    &["id_dsa"],
-    &["id_ecdsa"],
-    &["id_ed25519"],
-    &["id_ecdsa_sk"],
-    &["id_ed25519_sk"],
+const HIDDEN_FILES: &[&str] = &[
+    "_netrc",
+    "credentials.json",
+    "client_secret.json",
+    "service-account.json",
+    "id_rsa",
+    "id_dsa",
+    "id_ecdsa",
+    "id_ed25519",
+    "id_ecdsa_sk",
+    "id_ed25519_sk",
 ];
 
 /// Endings of files that hold keys.
@@ -87,7 +87,8 @@ const FIXED: &[&[&str]] = &[
 /// What must not be done with a path, whatever its spelling: names are compared without their case, as some disks do.
 pub(crate) fn guarded(path: &Path) -> Option<Guarded> {
     let file = path.file_name()?;
-    if any_ends(HIDDEN_FILES, path) || hidden_by_its_form(&file.to_string_lossy()) {
+    let is_file = |name: &&str| file.as_bytes().eq_ignore_ascii_case(name.as_bytes());
+    if HIDDEN_FILES.iter().any(is_file) || hidden_by_its_form(&file.to_string_lossy()) {
         return Some(Guarded::Hidden);
     }
     // Everything else that is guarded has a name with a dot in front: nearly all paths are done here.

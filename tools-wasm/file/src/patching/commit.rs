@@ -71,8 +71,11 @@ impl Draft {
                 patched.files_modified.push(made.path.clone());
             }
         }
-        let outdated: Vec<&str> =
-            changed.iter().filter(|made| made.knowledge == Knowledge::Outdated).map(|made| made.path.as_str()).collect();
+        let outdated: Vec<&str> = changed
+            .iter()
+            .filter(|made| made.knowledge == Knowledge::Outdated)
+            .map(|made| made.path.as_str())
+            .collect();
         if !outdated.is_empty() {
             let what = "was changed by somebody else since it was read in this task; the patch fits the new text, which is kept";
             patched.warning = Some(format!("{} {what}", outdated.join(", ")));

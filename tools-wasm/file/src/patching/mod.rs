@@ -95,7 +95,9 @@ pub(crate) fn patch(args: Patch) -> Result<Json<Patched>> {
         }
         (Mode::Patch, _, _, _, Some(patch)) => commit::make(|| several::draft(&patch))?,
         (Mode::Replace, ..) => return Err(Error::invalid("mode replace needs path, old_string and new_string")),
-        (Mode::Patch, ..) => return Err(Error::invalid("mode patch needs the argument patch, with *** Begin Patch and so on")),
+        (Mode::Patch, ..) => {
+            return Err(Error::invalid("mode patch needs the argument patch, with *** Begin Patch and so on"));
+        }
     };
     Ok(Json(patched))
 }

@@ -4,9 +4,9 @@ use hermes_tool::{Error, Result};
 
 use super::commit::{Draft, edit};
 use super::{MAX_DIFF, text};
+use crate::missing;
 use crate::patch::{Names, Splice, apply, diff, replace};
 use crate::syntax::{self, Lint};
-use crate::missing;
 
 pub(super) fn draft(path: &str, old: &str, new: &str, all: bool) -> Result<Draft> {
     let (text, version) = text::read(path).map_err(|fault| missing::explain(fault, path))?;

@@ -62,7 +62,11 @@ fn add(draft: &mut Draft, planned: Planned) -> Result<()> {
             let lint = syntax::check(&path, &content)
                 .map_err(|mistake| Error::failed(format!("no file was changed: {path} would be {mistake}")))?;
             draft.lints.push(lint);
-            draft.changes.push(Change::Write(Write { path, content: content.into_bytes(), expected: Expected::Nothing }));
+            draft.changes.push(Change::Write(Write {
+                path,
+                content: content.into_bytes(),
+                expected: Expected::Nothing,
+            }));
         }
         patch::Change::Edit { version, splices } => {
             draft.lints.push(reread(&path, &path, &splices)?);

@@ -79,7 +79,11 @@ pub(crate) fn concerns(path: &str) -> bool {
 pub(crate) fn check_change(path: &str, before: &str, after: &str) -> Result<Lint, Mistake> {
     check(path, after).or_else(|mistake| match check(path, before) {
         Ok(_) => Err(mistake),
-        Err(_) => Ok(Lint { status: Status::Error, language: None, message: Some(format!("{mistake}; it was not before either")) }),
+        Err(_) => Ok(Lint {
+            status: Status::Error,
+            language: None,
+            message: Some(format!("{mistake}; it was not before either")),
+        }),
     })
 }
 
@@ -170,7 +174,9 @@ mod tests {
 
     #[test]
     fn the_worst_of_several_files_is_told() {
-        let of = |files: &[(&str, &str)]| Lint::of_all(files.iter().map(|(path, text)| check_change(path, "{", text).unwrap())).status;
+        let of = |files: &[(&str, &str)]| {
+            Lint::of_all(files.iter().map(|(path, text)| check_change(path, "{", text).unwrap())).status
+        };
         assert_eq!(of(&[("a.py", ""), ("a.json", "{}")]), Status::Ok);
         assert_eq!(of(&[("a.json", "{}"), ("b.json", "{")]), Status::Error);
         assert_eq!(of(&[]), Status::Skipped);

@@ -38,8 +38,8 @@ const PREFIX: &str = ".hermes-draft-";
 const NAMES: usize = 100;
 
 /// Whether a name is that of a draft.
-pub(in super::super) fn is_draft(name: &str) -> bool {
-    name.starts_with(PREFIX)
+pub(in super::super) fn is_draft(name: &[u8]) -> bool {
+    name.starts_with(PREFIX.as_bytes())
 }
 
 pub(super) struct Draft {

@@ -1,0 +1,151 @@
+//! `find` and `search`: from a path to the walk below it, and from what the walk found to what the guest hears.
+
+use std::{
+    ffi::OsStr,
+    fs::File,
+    os::fd::AsFd,
+    path::{Path, PathBuf},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Instant,
+};
+
+use rustix::fs::OFlags;
+
+use super::{
+    beneath::{self, Beneath},
+    commit::is_draft,
+    fault::{Outcome, fault, system},
+    folders::{Folders, Place, regular},
+    limits::SEARCH_WALL,
+    search::{self, Problem, Rules, Start, Step, Stop},
+    secrets,
+    sensitive::{Guarded, guarded},
+};
+use crate::{
+    grant::{Access, Links, Secrets},
+    wit::latest::filesystem::{self as wit, Reason},
+};
+
+/// Says that nobody waits for an answer any more, when it is dropped.
+#[derive(Default)]
+pub(super) struct Waiting(Arc<AtomicBool>);
+
+impl Waiting {
+    pub(super) fn flag(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.0)
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+pub(super) fn find(folders: &Folders, filter: wit::Filter, given_up: &AtomicBool) -> Outcome<wit::Found> {
+    let root = Root::new(folders, &filter.path)?;
+    let filter = ours(filter);
+    let found = root.walk(given_up, |start, rules, stop| search::find(start, &filter, rules, stop))?;
+    Ok(wit::Found { paths: found.paths, total: found.total, extent: extent(found.extent) })
+}
+
+pub(super) fn search(folders: &Folders, query: wit::SearchQuery, given_up: &AtomicBool) -> Outcome<wit::Findings> {
+    let root = Root::new(folders, &query.filter.path)?;
+    let query = search::Query {
+        filter: ours(query.filter),
+        pattern: query.pattern,
+        granularity: match query.granularity {
+            wit::Granularity::Lines => search::Granularity::Lines,
+            wit::Granularity::Files => search::Granularity::Files,
+        },
+        context: query.context,
+        width: query.width,
+    };
+    let found = root.walk(given_up, |start, rules, stop| search::search(start, &query, rules, stop))?;
+    let hit = |hit: search::Hit| wit::Hit { path: hit.path, number: hit.number, text: hit.text, matches: hit.matches };
+    Ok(wit::Findings {
+        hits: found.hits.into_iter().map(hit).collect(),
+        files: found.files.into_iter().map(|tally| wit::Tally { path: tally.path, count: tally.count }).collect(),
+        total: found.total,
+        total_files: found.total_files,
+        masked: found.masked,
+        extent: extent(found.extent),
+    })
+}
+
+fn ours(filter: wit::Filter) -> search::Filter {
+    let wit::Filter { globs, hidden, ignored, skip, take, .. } = filter;
+    search::Filter { globs, hidden, ignored, skip, take }
+}
+
+fn extent(extent: search::Extent) -> wit::Extent {
+    wit::Extent { files: extent.files, skipped: extent.skipped, stopped: extent.stopped }
+}
+
+/// Where a walk begins.
+struct Root<'a> {
+    place: Place<'a>,
+    found: Beneath,
+    is_file: bool,
+    /// The directories from the granted folder down to it.
+    above: Vec<File>,
+    /// How it is shown: from the workspace where it lies there.
+    shown: String,
+    /// The host's own files below it.
+    own: Vec<PathBuf>,
+}
+
+impl<'a> Root<'a> {
+    fn new(folders: &'a Folders, path: &str) -> Outcome<Self> {
+        let place = folders.place(path, Access::Read)?;
+        let found = place.open(OFlags::RDONLY)?;
+        let metadata = found.file.metadata().map_err(|why| system(&place.shown, &why))?;
+        if !metadata.is_dir() {
+            regular(place.folder, &place.shown, &metadata)?;
+        }
+        let mut above = Vec::new();
+        for folder in found.path.ancestors().skip(1).collect::<Vec<_>>().into_iter().rev() {
+            let opened = beneath::open(&place.opened.dir, folder, OFlags::RDONLY | OFlags::DIRECTORY, |_| Ok(()));
+            above.push(opened.map_err(|refused| refused.fault(&place.shown))?.file);
+        }
+        let shown = folders.shown(&place.shown);
+        let own = folders.own_below(&place.real(&found.path));
+        Ok(Self { is_file: !metadata.is_dir(), place, found, above, shown, own })
+    }
+
+    fn walk<T>(
+        &self,
+        given_up: &AtomicBool,
+        walk: impl FnOnce(&Start<'_>, &Rules<'_>, &Stop<'_>) -> Result<T, Problem>,
+    ) -> Outcome<T> {
+        let names = self.found.path.iter();
+        let above: Vec<Step<'_>> =
+            self.above.iter().zip(names).map(|(folder, name)| Step { folder: folder.as_fd(), name }).collect();
+        let name = self.found.path.file_name().unwrap_or(OsStr::new(""));
+        let file = self.found.file.as_fd();
+        let place = if self.is_file { search::Place::File { file, name } } else { search::Place::Folder(file) };
+        let refused = |path: &Path, name: &[u8]| self.refuses(path, name);
+        let mask = |whole: &[u8], range| secrets::mask_range(whole, range);
+        let rules = Rules {
+            refused: &refused,
+            mask: (self.place.folder.secrets == Secrets::Masked).then_some(&mask),
+            hard_links: self.place.folder.links == Links::Allowed,
+        };
+        let stop = Stop { given_up, deadline: Instant::now() + SEARCH_WALL };
+        walk(&Start { place, above: &above, shown: &self.shown }, &rules, &stop).map_err(|problem| match problem {
+            Problem::Invalid(why) => fault(Reason::Invalid, why),
+            Problem::Failed(why) => fault(Reason::Failed, why),
+        })
+    }
+
+    /// Whether something below is never handed out.
+    fn refuses(&self, path: &Path, name: &[u8]) -> bool {
+        let hidden = |path: &Path| guarded(path) == Some(Guarded::Hidden);
+        is_draft(name)
+            || self.own.iter().any(|own| own == path)
+            || if self.is_file || self.found.path.as_os_str().is_empty() { hidden(path) } else { hidden(&self.found.path.join(path)) }
+    }
+}
