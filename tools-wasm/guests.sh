@@ -65,16 +65,20 @@ setup_tests() {
 # Paths of this machine do not belong into components.
 remap="--remap-path-prefix=$PWD=hermes --remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}/registry/src=crates"
 
+# A stack of 128 KiB, where the linker would give 1 MiB: the host writes the first 256 KiB of a memory anew after every call
+# instead of giving them back, and a small tool is to fit in there with its stack, its data and its heap.
+flags="$remap -Clink-arg=-zstack-size=131072"
+
 compile() {
     local packages=()
     for name in "$@"; do packages+=(-p "$name"); done
     case "$(way)" in
         rustup)
-            RUSTFLAGS="$remap" cargo build --quiet --locked --profile guest --target "$target" \
+            RUSTFLAGS="$flags" cargo build --quiet --locked --profile guest --target "$target" \
                 --target-dir "$guests/rustup" "${packages[@]}"
             made="$guests/rustup/$target/guest" ;;
         debian)
-            RUSTC=/usr/bin/rustc RUSTC_BOOTSTRAP=1 RUSTFLAGS="$remap -Clinker=wasm-ld-19" \
+            RUSTC=/usr/bin/rustc RUSTC_BOOTSTRAP=1 RUSTFLAGS="$flags -Clinker=wasm-ld-19" \
                 cargo build --quiet --profile guest --target "$target" -Zbuild-std=std,panic_abort \
                 --target-dir "$guests/debian" "${packages[@]}"
             made="$guests/debian/$target/guest" ;;

@@ -52,6 +52,8 @@ mod describer;
 mod error;
 mod export;
 pub mod fs;
+#[cfg(target_family = "wasm")]
+mod heap;
 pub mod hook;
 pub mod log;
 mod schema;
@@ -138,6 +140,3 @@ pub mod __private {
     pub use crate::tool::{handle, output_of};
     pub use serde;
 }
-#[cfg(target_family = "wasm")]
-#[global_allocator]
-static ALLOCATOR: talc::wasm::WasmDynamicTalc = talc::wasm::new_wasm_dynamic_allocator();
