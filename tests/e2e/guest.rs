@@ -39,9 +39,13 @@ const DEFAULTS: [(&str, &str); 4] = [
 
 /// The component of the attack `tests/guests/NAME.wat`.
 pub(crate) fn attack(name: &str) -> Vec<u8> {
+    assemble(name, &text(name))
+}
+
+/// Its text.
+pub(crate) fn text(name: &str) -> String {
     let path = top().join("tests/guests").join(name).with_extension("wat");
-    let text = fs::read_to_string(&path).unwrap_or_else(|why| panic!("{}: {why}", path.display()));
-    assemble(name, &text)
+    fs::read_to_string(&path).unwrap_or_else(|why| panic!("{}: {why}", path.display()))
 }
 
 /// A component whose one tool `name` answers the text "ok". Other names give other bytes.

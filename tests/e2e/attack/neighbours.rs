@@ -175,3 +175,31 @@ pub(super) async fn counts_its_calls() {
     }
     assert_good(&host);
 }
+
+/// Attack 48: neither a call that ended well nor one that was ended leaves anything in the slots that the next one gets, whether
+/// that is a call of the same component or of another.
+#[tokio::test(flavor = "multi_thread")]
+pub(super) async fn looks_for_leftovers() {
+    const NAMES: [&str; 3] = ["looks_for_leftovers", "another", "traps_after"];
+    let text = guest::text("looks_for_leftovers");
+    let stage = Stage::of(NAMES[0]);
+    stage.add(NAMES[1], &guest::assemble(NAMES[1], &text.replace("(memory 3)", "(memory 4)")));
+    stage.add(NAMES[2], &guest::assemble(NAMES[2], &text.replace(";; end", "unreachable")));
+    // It finds what is there: data in another place is no leftover, but looks like one.
+    stage.add("finds", &guest::assemble("finds", &text.replace("(data (i32.const 131072)", "(data (i32.const 140000)")));
+    let host = stage.host();
+    assert_eq!(kind(&timed(&host, "finds").0), "\"cleandirty\"");
+    let clean = |name: &str, outcome: &Outcome| match name {
+        "traps_after" => assert_eq!(kind(outcome), "trap", "{}", outcome.json()),
+        _ => assert_eq!(kind(outcome), "\"clean\"", "{name}: {}", outcome.json()),
+    };
+    for name in NAMES.repeat(10) {
+        clean(name, &timed(&host, name).0);
+    }
+    // All slots at once, so that components get each other's.
+    for name in NAMES.repeat(2) {
+        let at_once = (0..CONCURRENT_CALLS).map(|_| host.call(name, "{}", CallContext::default()));
+        join_all(at_once).await.iter().for_each(|outcome| clean(name, outcome));
+    }
+    assert_good(&host);
+}
