@@ -1,5 +1,7 @@
 //! Lines with their numbers in front, as a model reads them.
 
+use std::borrow::Cow;
+
 use super::MAX_LINE;
 use crate::cut;
 
@@ -21,17 +23,20 @@ pub(super) struct Numbered {
 
 /// Numbers the lines from `first` on, as many as fit.
 pub(super) fn number(bytes: &[u8], first: u64) -> Numbered {
-    let bytes = if first == 1 { bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes) } else { bytes };
-    let mut numbered =
-        Numbered { content: String::with_capacity(bytes.len() + bytes.len() / 8), ..Numbered::default() };
+    // Much faster than the lossy way, which is seldom needed.
+    let text = std::str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed);
+    let lossy = matches!(text, Cow::Owned(_));
+    let text = if first == 1 { text.strip_prefix('\u{feff}').unwrap_or(&text) } else { &text };
+    let ascii = text.is_ascii();
+    let mut numbered = Numbered { content: String::with_capacity(text.len() + text.len() / 8), ..Numbered::default() };
     let mut digits = itoa::Buffer::new();
     let mut characters = 0;
-    for line in lines(bytes) {
+    for line in lines(text) {
         let number = digits.format(first.saturating_add(numbered.lines.into()));
-        let whole = line.strip_suffix(b"\n").map(|line| line.strip_suffix(b"\r").unwrap_or(line));
-        let text = String::from_utf8_lossy(whole.unwrap_or(line));
+        let line = line.strip_suffix('\n').map_or(line, |line| line.strip_suffix('\r').unwrap_or(line));
+        let length = if ascii { line.len() } else { line.chars().count() };
         // The bar and the line break are two more.
-        let length = text.chars().count().min(MAX_LINE + cut::MARK.len()) + number.len() + 2;
+        let length = length.min(MAX_LINE + cut::MARK.len()) + number.len() + 2;
         if characters + length > MAX_CONTENT {
             break;
         }
@@ -41,21 +46,20 @@ pub(super) fn number(bytes: &[u8], first: u64) -> Numbered {
         }
         numbered.content.push_str(number);
         numbered.content.push('|');
-        let cut = cut::push(&mut numbered.content, &text, MAX_LINE);
-        numbered.cut += u32::from(cut);
-        // The end of a line that the host cut may be half a character.
-        numbered.garbled |= matches!(text, std::borrow::Cow::Owned(_)) && !cut;
+        numbered.cut += u32::from(cut::push(&mut numbered.content, line, MAX_LINE));
         numbered.lines += 1;
     }
+    // A line that the host cut may end in half a character, but that is not shown.
+    numbered.garbled = lossy && numbered.content.contains('\u{fffd}');
     numbered
 }
 
 /// The lines, each with its line break.
-fn lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+fn lines(text: &str) -> impl Iterator<Item = &str> {
     let mut start = 0;
-    let ends = memchr::memchr_iter(b'\n', bytes).map(|at| at + 1).chain([bytes.len()]);
-    // Each end is at or after the one before, and within the bytes.
-    ends.map(move |end| &bytes[std::mem::replace(&mut start, end)..end]).filter(|line| !line.is_empty())
+    let ends = memchr::memchr_iter(b'\n', text.as_bytes()).map(|at| at + 1).chain([text.len()]);
+    // Each end is at or after the one before, and behind a line break or at the end of the text.
+    ends.map(move |end| &text[std::mem::replace(&mut start, end)..end]).filter(|line| !line.is_empty())
 }
 
 #[cfg(test)]

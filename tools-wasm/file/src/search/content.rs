@@ -23,7 +23,7 @@ pub(super) fn search(filter: Filter, pattern: String, mode: Mode, context: u32) 
     let granularity = if mode == Mode::Content { Granularity::Lines } else { Granularity::Files };
     let context = if mode == Mode::Content { context } else { 0 };
     let query = SearchQuery { filter, pattern, granularity, context, width: cut::width(MAX_LINE) };
-    let Findings { hits, files, total, total_files, extent } =
+    let Findings { hits, files, total, total_files, masked, extent } =
         fs::search(&query).map_err(|fault| explain(fault, &query))?;
     let mut searched = Searched { total_count: total, ..Searched::default() };
     let mut paging = Paging { given: files.len() as u64, total: total_files, unit: "files" };
@@ -38,6 +38,11 @@ pub(super) fn search(filter: Filter, pattern: String, mode: Mode, context: u32) 
         Mode::Count => searched.counts = Some(files.into_iter().map(|tally| (tally.path, tally.count)).collect()),
     }
     paging.note(&mut searched, &query.filter, &extent);
+    if masked > 0 {
+        searched.warn(&format!(
+            "secrets in these lines are masked: {masked}; what stands in their place is not in the files"
+        ));
+    }
     Ok(searched)
 }
 

@@ -17,8 +17,7 @@ pub(super) fn find(mut filter: Filter, pattern: &str) -> Result<Searched> {
     let paging = Paging { given: found.paths.len() as u64, total: found.total, unit: "files" };
     paging.note(&mut searched, &filter, &found.extent);
     if !unused.is_empty() {
-        let note = "file_glob is for contents and was not used: the pattern is the glob here";
-        searched.warning = Some(searched.warning.map_or(note.into(), |warning| format!("{warning}; {note}")));
+        searched.warn("file_glob is for contents and was not used: the pattern is the glob here");
     }
     searched.files = Some(found.paths);
     Ok(searched)

@@ -27,7 +27,12 @@ impl Paging {
             _ if more => Some(format!("limit of {} {unit}", filter.take)),
             stopped => stopped.clone(),
         };
-        searched.warning = warning(extent);
+        if let Some(why) = &extent.stopped {
+            searched.warn(&format!("the search ended early, and what is counted is only what it saw: {why}"));
+        }
+        if !extent.skipped.is_empty() {
+            searched.warn(&format!("files that were not searched: {}", extent.skipped.join(", ")));
+        }
         searched.hint = if more {
             let rest = total - next;
             Some(format!(
@@ -46,13 +51,12 @@ impl Paging {
     }
 }
 
-fn warning(extent: &Extent) -> Option<String> {
-    let stopped = extent
-        .stopped
-        .as_ref()
-        .map(|why| format!("the search ended early, and what is counted is only what it saw: {why}"));
-    let skipped =
-        (!extent.skipped.is_empty()).then(|| format!("files that were not searched: {}", extent.skipped.join(", ")));
-    let parts: Vec<String> = stopped.into_iter().chain(skipped).collect();
-    (!parts.is_empty()).then(|| parts.join("; "))
+impl Searched {
+    /// Adds a warning to those that are there.
+    pub(super) fn warn(&mut self, what: &str) {
+        match &mut self.warning {
+            Some(warning) => warning.extend(["; ", what]),
+            None => self.warning = Some(what.to_owned()),
+        }
+    }
 }

@@ -20,7 +20,7 @@ fn tally(path: &str, count: u64) -> Tally {
 }
 
 fn findings(hits: Vec<Hit>, total: u64) -> Findings {
-    Findings { hits, files: vec![], total, total_files: 1, extent: extent() }
+    Findings { hits, files: vec![], total, total_files: 1, masked: 0, extent: extent() }
 }
 
 fn call(host: FakeHost, arguments: Value) -> Value {
@@ -82,6 +82,13 @@ fn a_search_that_ended_early_does_not_pretend_to_be_whole() {
         "the search ended early, and what is counted is only what it saw: 10 s are over; files that were not searched: 12 binary, \
          1 too large"
     );
+}
+
+#[test]
+fn masked_secrets_are_counted() {
+    let found = Findings { masked: 2, ..findings(vec![hit("a", 1, "key = ****", true)], 1) };
+    let answer = answer(found, json!({ "pattern": "key" }));
+    assert!(answer["warning"].as_str().unwrap().starts_with("secrets in these lines are masked: 2;"));
 }
 
 #[test]

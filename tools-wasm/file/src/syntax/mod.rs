@@ -9,6 +9,10 @@ use hermes_tool::output;
 
 use self::language::Language;
 
+/// Bytes of YAML or TOML that are parsed. A table of TOML takes twenty times its text of a call's memory, and ten times as much
+/// YAML most of its fuel. JSON costs neither.
+const MAX_BYTES: usize = 1024 * 1024;
+
 /// What was looked at, in the answer of a tool that wrote.
 #[output]
 #[derive(Debug, PartialEq, Eq)]
@@ -54,6 +58,9 @@ pub(crate) fn check(path: &str, text: &str) -> Result<Lint, Mistake> {
     let Some(language) = Language::of(path) else {
         return Ok(skipped("only JSON, YAML and TOML are parsed"));
     };
+    if text.len() > MAX_BYTES && matches!(language, Language::Yaml | Language::Toml) {
+        return Ok(skipped("it is too large to be parsed"));
+    }
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let parsed = match language {
         Language::Json | Language::Commented => parse::json(text),
@@ -145,6 +152,14 @@ mod tests {
     fn deep_json_does_not_end_the_call() {
         let deep = "[".repeat(100_000) + &"]".repeat(100_000);
         assert_eq!(status("a.json", &deep), Status::Ok);
+    }
+
+    #[test]
+    fn large_files_are_parsed_where_that_is_cheap() {
+        let broken = "[".repeat(MAX_BYTES + 1);
+        assert_eq!(status("a.toml", &broken), Status::Skipped);
+        assert_eq!(status("a.yaml", &broken), Status::Skipped);
+        assert!(check("a.json", &broken).is_err());
     }
 
     #[test]

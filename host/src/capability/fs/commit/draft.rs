@@ -42,7 +42,7 @@ pub(in super::super) fn is_draft(name: &[u8]) -> bool {
     name.starts_with(PREFIX.as_bytes())
 }
 
-pub(super) struct Draft {
+pub(in super::super) struct Draft {
     pub(super) parent: OwnedFd,
     pub(super) name: String,
     pub(super) file: File,
