@@ -77,8 +77,9 @@ impl Writer {
         self.log.unlock()
     }
 
-    /// Appends these lines to the log, which is locked and this long. After an error it has the lines it had before.
-    pub(super) fn write(&mut self, records: &[Record], len: u64) -> Result<(), AuditError> {
+    /// Appends these lines to the log, which is locked and this long, and says how long it is then. After an error it has the
+    /// lines it had before.
+    pub(super) fn write(&mut self, records: &[Record], len: u64) -> Result<u64, AuditError> {
         let (mut link, torn) = match self.end.take() {
             Some(end) if end.len == len => (end.link, false),
             _ => self.find_end(len).map_err(|why| self.log.error(why))?,
@@ -95,12 +96,9 @@ impl Writer {
             Ok(_) => Err(self.log.error(io::Error::new(io::ErrorKind::WriteZero, "there is no room for a whole line"))),
             Err(why) => Err(self.log.error(why)),
         };
-        match written {
-            Ok(()) => self.end = Some(head),
-            // Should this fail too, a line that is cut short is left, and the next append deals with it.
-            Err(_) => drop(self.log.file.set_len(len)),
-        }
-        written
+        // Should this fail too, a line that is cut short is left, and the next append deals with it.
+        written.inspect_err(|_| drop(self.log.file.set_len(len)))?;
+        Ok(self.end.insert(head).len)
     }
 
     /// The line to go on from, and whether the last line lacks its end. The lines are believed where they go further than the

@@ -19,27 +19,38 @@ const WAIT: Duration = Duration::from_millis(10);
 /// How many lines may wait: what a busy host calls in that time.
 const WAITING: usize = 1_024;
 
+/// How often lines that came while others were written are written while more may come. Then the callers wait for the last ones.
+const BATCHES: usize = 3;
+
 /// The log, for appending. Shared by threads; other processes may append to the same files.
 pub struct Audit(Arc<Shared>);
 
+/// Two locks, so that nobody who only adds a line waits until others are written. Who needs both takes `log` first.
 struct Shared {
-    state: Mutex<State>,
+    log: Mutex<Log>,
+    queue: Mutex<Queue>,
     wake: Condvar,
 }
 
-struct State {
+struct Log {
     writer: Writer,
-    waiting: Vec<Record>,
     /// The length of the log, while it is locked for lines that wait.
-    locked: Option<u64>,
+    len: u64,
+}
+
+struct Queue {
+    waiting: Vec<Record>,
+    /// Whether the log is locked, so that lines may wait.
+    open: bool,
     closed: bool,
 }
 
 impl Audit {
     /// Opens the log in the host's home, made where it is missing.
     pub fn open(dir: &Path) -> Result<Self, AuditError> {
-        let state = State { writer: Writer::open(dir)?, waiting: Vec::new(), locked: None, closed: false };
-        let shared = Arc::new(Shared { state: Mutex::new(state), wake: Condvar::new() });
+        let log = Mutex::new(Log { writer: Writer::open(dir)?, len: 0 });
+        let queue = Mutex::new(Queue { waiting: Vec::new(), open: false, closed: false });
+        let shared = Arc::new(Shared { log, queue, wake: Condvar::new() });
         let writes = Arc::clone(&shared);
         let started = thread::Builder::new().name("hermes-audit".into()).spawn(move || writes.write_what_waits());
         started.map_err(|why| AuditError::Io { path: dir.into(), why })?;
@@ -48,82 +59,157 @@ impl Audit {
 
     /// Appends one line, after those that wait. After an error the log has the lines it had before.
     pub fn append(&self, record: Record) -> Result<(), AuditError> {
-        let mut state = self.0.lock();
-        state.waiting.push(record);
-        let written = state.write();
-        if written.is_err() {
-            // The caller knows; the others believe that theirs is written, so they are tried again.
-            state.waiting.pop();
-        }
-        written
+        self.0.finish(&mut self.0.log(), Some(record))
     }
 
     /// Appends one line soon. An error means that lines before it could not be written, and this one is not taken.
     pub fn append_soon(&self, record: Record) -> Result<(), AuditError> {
-        let mut state = self.0.lock();
-        if state.locked.is_none() {
-            if !state.waiting.is_empty() {
-                state.write()?;
+        let Err(record) = self.0.queue().take(record) else { return Ok(()) };
+        let mut log = self.0.log();
+        let queue = self.0.queue();
+        // Somebody else may have been faster, or as many lines wait as may.
+        let (open, full, left) = (queue.open, queue.is_full(), !queue.waiting.is_empty());
+        drop(queue);
+        if open && full {
+            return self.0.finish(&mut log, Some(record));
+        }
+        if !open {
+            if left {
+                self.0.finish(&mut log, None)?;
             }
-            state.locked = Some(state.writer.lock()?);
+            log.len = log.writer.lock()?;
+        }
+        let mut queue = self.0.queue();
+        queue.open = true;
+        queue.waiting.push(record);
+        if !open {
             self.0.wake.notify_one();
         }
-        state.waiting.push(record);
-        if state.waiting.len() < WAITING { Ok(()) } else { state.write() }
+        Ok(())
     }
 }
 
 impl Drop for Audit {
     fn drop(&mut self) {
-        let mut state = self.0.lock();
-        state.closed = true;
-        if !state.waiting.is_empty()
-            && let Err(why) = state.write()
+        // Lines that are being written have been written when this is held.
+        let mut log = self.0.log();
+        self.0.queue().closed = true;
+        let left = self.0.queue().waiting.len();
+        if left > 0
+            && let Err(why) = self.0.finish(&mut log, None)
         {
-            tracing::error!("{} audit lines are lost: {why}", state.waiting.len());
+            tracing::error!("{left} audit lines are lost: {why}");
         }
         self.0.wake.notify_one();
     }
 }
 
+impl Queue {
+    /// Lets a line wait, or gives it back where none may.
+    fn take(&mut self, record: Record) -> Result<(), Record> {
+        if !self.open || self.is_full() {
+            return Err(record);
+        }
+        self.waiting.push(record);
+        Ok(())
+    }
+
+    fn is_full(&self) -> bool {
+        self.waiting.len() + 1 >= WAITING
+    }
+}
+
 impl Shared {
     /// Lines stay whole whatever happens while they are held, so a panic elsewhere does not spoil them.
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    fn queue(&self) -> MutexGuard<'_, Queue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What a panic spoils of the log, the next append finds out.
+    fn log(&self) -> MutexGuard<'_, Log> {
+        self.log.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Writes the lines that wait when they have waited long enough, until the log is closed.
     fn write_what_waits(&self) {
-        let mut state = self.lock();
-        while !state.closed {
-            if state.locked.is_none() {
-                state = self.wake.wait(state).unwrap_or_else(PoisonError::into_inner);
+        let mut queue = self.queue();
+        while !queue.closed {
+            if !queue.open {
+                queue = self.wake.wait(queue).unwrap_or_else(PoisonError::into_inner);
                 continue;
             }
-            drop(state);
+            drop(queue);
             thread::sleep(WAIT);
-            state = self.lock();
-            if state.locked.is_some()
-                && let Err(why) = state.write()
-            {
+            if let Err(why) = self.write_all() {
                 tracing::error!("failed to write audit lines, which wait on: {why}");
             }
+            queue = self.queue();
         }
+    }
+
+    /// Writes what waits, and most of what comes while that is written, and lets others at the log.
+    fn write_all(&self) -> Result<(), AuditError> {
+        let mut log = self.log();
+        for _ in 0..BATCHES {
+            let lines = {
+                let mut queue = self.queue();
+                if !queue.open {
+                    return Ok(());
+                }
+                std::mem::take(&mut queue.waiting)
+            };
+            let written = log.append(&lines);
+            if written.is_err() {
+                self.put_back(lines);
+                return written.and(log.writer.unlock());
+            }
+        }
+        self.finish(&mut log, None)
+    }
+
+    /// Writes all that waits and this line, and lets others at the log. From here on no line may wait until it is locked again.
+    fn finish(&self, log: &mut Log, last: Option<Record>) -> Result<(), AuditError> {
+        let (mut lines, open) = {
+            let mut queue = self.queue();
+            (std::mem::take(&mut queue.waiting), std::mem::take(&mut queue.open))
+        };
+        if !open {
+            match log.writer.lock() {
+                Ok(len) => log.len = len,
+                Err(why) => {
+                    self.put_back(lines);
+                    return Err(why);
+                }
+            }
+        }
+        let waited = lines.len();
+        lines.extend(last);
+        let written = log.append(&lines);
+        if written.is_err() {
+            // The caller of the last one knows; the others believe that theirs is written, so they are tried again.
+            lines.truncate(waited);
+            self.put_back(lines);
+        }
+        written.and(log.writer.unlock())
+    }
+
+    /// Lines that could not be written wait on, before those that came since.
+    fn put_back(&self, mut lines: Vec<Record>) {
+        let mut queue = self.queue();
+        queue.open = false;
+        lines.append(&mut queue.waiting);
+        queue.waiting = lines;
     }
 }
 
-impl State {
-    /// Writes all that waits, and lets others at the log.
-    fn write(&mut self) -> Result<(), AuditError> {
-        let len = match self.locked.take() {
-            Some(len) => len,
-            None => self.writer.lock()?,
-        };
-        let written = self.writer.write(&self.waiting, len);
-        if written.is_ok() {
-            self.waiting.clear();
+impl Log {
+    /// Appends to the log, which is locked.
+    fn append(&mut self, lines: &[Record]) -> Result<(), AuditError> {
+        if lines.is_empty() {
+            return Ok(());
         }
-        written.and(self.writer.unlock())
+        self.len = self.writer.write(lines, self.len)?;
+        Ok(())
     }
 }
 
@@ -186,9 +272,9 @@ mod tests {
         audit.append_soon(record("kept")).unwrap();
         // A log that is no file any more can't be opened again.
         {
-            let mut state = audit.0.lock();
-            state.locked = None;
-            state.writer.unlock().unwrap();
+            let log = audit.0.log();
+            audit.0.queue().open = false;
+            log.writer.unlock().unwrap();
         }
         fs::rename(dir.path().join("audit.jsonl"), dir.path().join("moved")).unwrap();
         fs::create_dir(dir.path().join("audit.jsonl")).unwrap();
