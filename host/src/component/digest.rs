@@ -27,7 +27,8 @@ impl Digest {
 
 impl fmt::Display for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "blake3:{}", self.hex())
+        f.write_str("blake3:")?;
+        f.write_str(&blake3::Hash::from_bytes(self.0).to_hex())
     }
 }
 

@@ -48,18 +48,22 @@ pub(crate) fn check_size(text: &str) -> Result<(), CallError> {
 /// schema to hold them against.
 pub(super) fn prepare(entry: Option<&Entry>, text: &str) -> Result<String, CallError> {
     let text = if text.trim().is_empty() { "{}" } else { text };
-    let given: Value =
-        serde_json::from_str(text).map_err(|why| invalid(format!("the arguments are not JSON: {why}")))?;
+    let parse = || serde_json::from_str(text).map_err(|why| invalid(format!("the arguments are not JSON: {why}")));
+    let given: Value = parse()?;
     if !given.is_object() {
         return Err(invalid(format!("the arguments must be a JSON object, not {}", kind(&given))));
     }
     let Some(entry) = entry else { return Ok(given.to_string()) };
     let name = &entry.definition.name;
-    let value = coerce(given.clone(), &entry.definition.parameters);
+    let value = coerce(given, &entry.definition.parameters);
     let validator = entry.validator().map_err(|why| CallError::new(ErrorKind::Failed, &why))?;
-    let taken = [&value, &given].into_iter().find(|value| validator.is_valid(value));
+    let taken = if validator.is_valid(&value) {
+        Some(value.to_string())
+    } else {
+        // Read once more rather than copied for every call: this is rare.
+        Some(parse()?).filter(|given| validator.is_valid(given)).map(|given| given.to_string())
+    };
     if let Some(taken) = taken {
-        let taken = taken.to_string();
         // What was a string may have become a list of more values than came.
         check_size(&taken)?;
         return Ok(taken);

@@ -27,10 +27,10 @@ fn to_schema(value: Value, schema: &Value, root: &Value) -> Value {
     let choices = ["anyOf", "oneOf"].iter().filter_map(|key| schema.get(*key)?.as_array());
     let value = choices.fold(value, |value, branches| to_branch(value, branches, root));
     let types = types(schema);
-    if let Some(changed) = retype(&value, &types) {
+    if let Some(changed) = retype(&value, types.clone()) {
         return inside(changed, schema, root);
     }
-    if types.is_empty() || types.iter().any(|kind| is_of(&value, kind)) {
+    if allows(types, &value) {
         return inside(value, schema, root);
     }
     value
@@ -63,8 +63,7 @@ fn contained(value: &Value) -> Option<Value> {
 /// that the branch requires, with the values that tell branches apart.
 fn fits(value: &Value, branch: &Value, root: &Value) -> bool {
     let branch = resolve(branch, root);
-    let types = types(branch);
-    let typed = types.is_empty() || types.iter().any(|kind| is_of(value, kind));
+    let typed = allows(types(branch), value);
     let listed = branch.get("enum").and_then(Value::as_array).is_none_or(|values| values.contains(value));
     let constant = branch.get("const").is_none_or(|constant| constant == value);
     let parts = |key: &str| branch.get(key).and_then(Value::as_array);
@@ -115,7 +114,7 @@ fn means_absent(name: &str, properties: &Map<String, Value>, schema: &Value, roo
     let required = schema.get("required").and_then(Value::as_array);
     let is_required = required.is_some_and(|names| names.iter().any(|required| required == name));
     let property = properties.get(name).map(|property| resolve(property, root));
-    let is_typed = property.is_some_and(|property| !types(property).is_empty());
+    let is_typed = property.is_some_and(|property| types(property).next().is_some());
     !is_required && is_typed && !property.is_some_and(|property| allows_null(property, root))
 }
 
@@ -128,45 +127,53 @@ fn says_null(value: &Value) -> bool {
 fn allows_null(schema: &Value, root: &Value) -> bool {
     let branches = ["anyOf", "oneOf"].iter().filter_map(|key| schema.get(*key)?.as_array()).flatten();
     schema.get("nullable") == Some(&Value::Bool(true))
-        || types(schema).contains(&"null")
-        || branches.into_iter().any(|branch| types(resolve(branch, root)).contains(&"null"))
+        || types(schema).any(|kind| kind == "null")
+        || branches.into_iter().any(|branch| types(resolve(branch, root)).any(|kind| kind == "null"))
 }
 
 /// The value as the first of the types that it can be turned into. A string is also turned where a string is allowed beside the
 /// type: a model that quotes a number means the number. It is only wrapped into a list where no string is allowed.
-fn retype(value: &Value, types: &[&str]) -> Option<Value> {
+fn retype<'a>(value: &Value, mut types: impl Iterator<Item = &'a str> + Clone) -> Option<Value> {
     let Value::String(text) = value else {
-        return if types.iter().any(|kind| is_of(value, kind)) { None } else { retype_other(value, types) };
+        return if types.clone().any(|kind| is_of(value, kind)) { None } else { retype_other(value, types) };
     };
     let text = text.trim();
-    types.iter().find_map(|kind| match *kind {
+    let mut all = types.clone();
+    types.find_map(|kind| match kind {
         "boolean" if text.eq_ignore_ascii_case("true") => Some(true.into()),
         "boolean" if text.eq_ignore_ascii_case("false") => Some(false.into()),
         "integer" => numeral::integer(text).map(Value::Number),
         "number" => numeral::number(text).map(Value::Number),
         "object" => serde_json::from_str(text).ok().filter(Value::is_object),
         "array" => {
-            let wrapped = || (!types.contains(&"string")).then(|| vec![value.clone()].into());
+            let wrapped = || (!all.any(|kind| kind == "string")).then(|| vec![value.clone()].into());
             serde_json::from_str(text).ok().filter(Value::is_array).or_else(wrapped)
         }
         _ => None,
     })
 }
 
-fn retype_other(value: &Value, types: &[&str]) -> Option<Value> {
-    types.iter().find_map(|kind| match *kind {
+fn retype_other<'a>(value: &Value, mut types: impl Iterator<Item = &'a str>) -> Option<Value> {
+    types.find_map(|kind| match kind {
         "integer" => value.as_number().and_then(|number| numeral::integer(number.as_str())).map(Value::Number),
         "array" if !value.is_null() => Some(vec![value.clone()].into()),
         _ => None,
     })
 }
 
-fn types(schema: &Value) -> Vec<&str> {
-    match schema.get("type") {
-        Some(Value::String(kind)) => vec![kind.as_str()],
-        Some(Value::Array(kinds)) => kinds.iter().filter_map(Value::as_str).collect(),
-        _ => Vec::new(),
-    }
+/// The types that a schema names; none where it allows all.
+fn types(schema: &Value) -> impl Iterator<Item = &str> + Clone {
+    let kinds = match schema.get("type") {
+        Some(kind @ Value::String(_)) => std::slice::from_ref(kind),
+        Some(Value::Array(kinds)) => kinds,
+        _ => &[],
+    };
+    kinds.iter().filter_map(Value::as_str)
+}
+
+/// Whether a value has one of these types, or there are none to have.
+fn allows<'a>(types: impl Iterator<Item = &'a str> + Clone, value: &Value) -> bool {
+    types.clone().next().is_none() || types.clone().any(|kind| is_of(value, kind))
 }
 
 fn is_of(value: &Value, kind: &str) -> bool {
