@@ -34,7 +34,8 @@ attack: build ## only the tests that attack the host
 	cargo nextest run $(CARGO) --test e2e attack
 
 bench: build ## measure, with ratios from one run
-	cargo bench --locked --workspace --bench dispatch
+	@$(GUESTS) setup-bench
+	cargo bench --locked --workspace --bench dispatch --bench files
 
 lint: build ## formatting, clippy and rustdoc, without a warning
 	cargo fmt --all --check

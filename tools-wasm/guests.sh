@@ -3,6 +3,7 @@
 #
 #   guests.sh setup             installs what is missing and says which way it took
 #   guests.sh setup-tests       the same for what only the tests need
+#   guests.sh setup-bench       the same for what only the benchmarks need
 #   guests.sh build             builds every crate of tools-wasm/ and the SDK's examples
 #
 # Two ways to wasm32-unknown-unknown: the rustup target, or, where rustup can fetch nothing, Debian's compiler with its
@@ -56,11 +57,15 @@ setup_tests() {
         say "installing cargo-nextest, which runs the tests (a few minutes)"
         cargo install --quiet --locked cargo-nextest
     fi
+    setup_bench
     # The Python tool's test is skipped, and says so, on a machine without Python.
     if command -v python3 >/dev/null && ! python3 -m pip --version >/dev/null 2>&1; then
         apt_install python3-pip python3-venv
     fi
 }
+
+# Searching is measured beside ripgrep, and some tests ask it what is right.
+setup_bench() { command -v rg >/dev/null || apt_install ripgrep; }
 
 # Paths of this machine do not belong into components.
 remap="--remap-path-prefix=$PWD=hermes --remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}/registry/src=crates"
@@ -110,6 +115,7 @@ build() {
 case "${1:-}" in
     setup) setup ;;
     setup-tests) setup_tests ;;
+    setup-bench) setup_bench ;;
     build) build ;;
-    *) fail "usage: guests.sh setup|setup-tests|build" ;;
+    *) fail "usage: guests.sh setup|setup-tests|setup-bench|build" ;;
 esac

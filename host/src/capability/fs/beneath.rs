@@ -80,9 +80,10 @@ impl From<io::Error> for Refused {
 fn straight(folder: &Dir, path: &Path, flags: OFlags) -> Result<File, Errno> {
     let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
     let way = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+    let flags = flags | if flags.contains(OFlags::PATH) { OFlags::CLOEXEC } else { ALWAYS };
     // The kernel answers EAGAIN when something was renamed while it looked: it could not be sure.
     for _ in 0..TRIES {
-        match openat2(folder.as_fd(), path, flags | ALWAYS, Mode::empty(), way) {
+        match openat2(folder.as_fd(), path, flags, Mode::empty(), way) {
             Err(Errno::AGAIN) => {}
             result => return result.map(File::from),
         }
@@ -130,6 +131,7 @@ mod tests {
         let open = |path: &str| super::open(&folder, Path::new(path), OFlags::RDONLY, judged);
         assert_eq!(open("innocent").unwrap_err().fault(Path::new("x")).message, "judged");
         assert_eq!(open("short/open").unwrap().path, Path::new("sub/open"));
+        assert!(super::open(&folder, Path::new("sub"), OFlags::PATH, judged).is_ok());
     }
 
     #[test]
