@@ -108,6 +108,11 @@ pub fn meaning(import: &str) -> Option<&'static str> {
         .map(|(_, meaning)| *meaning)
 }
 
+/// The table of limits on what the capabilities do, in Markdown.
+pub fn limits_table() -> String {
+    fs::limits::table()
+}
+
 /// Links everything.
 pub(crate) fn link(linker: &mut Linker<CallState>) -> wasmtime::Result<()> {
     log::link(linker)?;

@@ -5,7 +5,8 @@ use std::{sync::Arc, time::Instant};
 use futures_util::future::join;
 use hermes_host::registry::Status;
 use hermes_host::{
-    component::{Cache, ComponentFile, Loader, Tools},
+    capability::Granted,
+    component::{Cache, ComponentFile, Loader, Terms, Tools},
     sandbox::{Control, KillReason, Limits, Sandbox},
     wit::latest::{Call, Context},
 };
@@ -86,14 +87,14 @@ pub(super) async fn logs_and_stops() {
     let cache = Cache::open(&stage.home().join("cache"), sandbox.engine()).unwrap();
     let loader = Loader::new(Arc::clone(&sandbox), cache, stage.compiler.clone());
     let file = ComponentFile::open(&stage.tools().join("logs_and_stops.wasm")).unwrap();
-    let component = loader.load::<Tools>(&file, Limits::HANDLE).unwrap();
+    let component = loader.load::<Tools>(&file, Terms { limits: Limits::HANDLE, granted: Granted::default() }).unwrap();
     let guest = loader.link(&component).unwrap();
     let mut logged = Vec::new();
     for fuel in 0.. {
         let context = Context { call_id: "c".into(), task_id: None, session_id: None };
         let call = Call { name: "logs_and_stops".into(), arguments: "{}".into(), context };
         let limits = Limits { fuel, ..Limits::HANDLE };
-        let run = sandbox.handle(&guest, limits, call, Control::default()).await.unwrap();
+        let run = sandbox.handle(&guest, limits, &Granted::default(), call, Control::default()).await.unwrap();
         // What was done before the end is on record, and nothing else is.
         assert_eq!(run.usage.host_calls as usize, run.log.len());
         logged.push(run.log.len());

@@ -13,7 +13,8 @@ mod tests {
 
     #[test]
     fn without_a_grant_every_tool_is_unavailable() {
-        for tool in [crate::read::read_file::TOOL, crate::write::write_file::TOOL, crate::search::search_files::TOOL] {
+        use crate::{patching::patch, read::read_file, search::search_files, write::write_file};
+        for tool in [read_file::TOOL, write_file::TOOL, patch::TOOL, search_files::TOOL] {
             assert_eq!(FakeHost::new().check(tool), Ok(()), "{}", tool.name);
             let why = FakeHost::new().without_files().check(tool).unwrap_err();
             assert!(why.contains("no folder was granted"), "{}: {why}", tool.name);

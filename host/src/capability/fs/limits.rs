@@ -54,11 +54,11 @@ pub(super) const FILES_OF_A_TASK: usize = 1_000;
 /// Excerpts remembered of one file.
 pub(super) const EXCERPTS_OF_A_FILE: usize = 64;
 
-/// Rows for the table in SECURITY.md.
-pub(crate) fn table() -> Vec<(&'static str, String)> {
+/// The table of limits on files for the documentation, in Markdown.
+pub(crate) fn table() -> String {
     let count = |n: usize| crate::sandbox::limits::thousands(n as u64);
     let size = |n: u64| crate::sandbox::limits::bytes(n as usize);
-    vec![
+    let rows = [
         ("bytes of a file in one answer", size(READ_BYTES)),
         ("bytes of lines in one answer", size(EXCERPT_BYTES as u64)),
         ("bytes written by one call", size(WRITTEN_BYTES)),
@@ -68,5 +68,9 @@ pub(crate) fn table() -> Vec<(&'static str, String)> {
         ("one search", format!("{} s", SEARCH_WALL.as_secs())),
         ("disk space that stays free", size(DISK_RESERVE)),
         ("inodes that stay free", count(INODE_RESERVE as usize)),
-    ]
+        ("tasks whose reading is remembered", count(TASKS)),
+        ("files remembered of one task", count(FILES_OF_A_TASK)),
+    ];
+    let rows = rows.map(|(name, value)| format!("| {name} | {value} |\n"));
+    format!("| limit | value |\n|---|---|\n{}", rows.concat())
 }
