@@ -337,13 +337,13 @@ fn completions_name_the_subcommands() {
 }
 
 /// `run` in the background, and what it says on stderr.
-struct Running {
+pub(crate) struct Running {
     child: Child,
     lines: mpsc::Receiver<String>,
 }
 
 impl Running {
-    fn start(place: &Place) -> Self {
+    pub(crate) fn start(place: &Place) -> Self {
         let mut child = place.command(&["run"]).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
         let stderr = BufReader::new(child.stderr.take().unwrap());
         let (sender, lines) = mpsc::channel();
@@ -357,7 +357,7 @@ impl Running {
         Self { child, lines }
     }
 
-    fn wait_for(&self, text: &str) {
+    pub(crate) fn wait_for(&self, text: &str) {
         let deadline = std::time::Instant::now() + PATIENCE;
         loop {
             let left = deadline.saturating_duration_since(std::time::Instant::now());

@@ -8,6 +8,7 @@ mod batch;
 mod cli;
 mod definitions;
 mod folder;
+mod grants;
 mod guardrails;
 mod guest;
 mod intercept;

@@ -4,7 +4,9 @@ use anyhow::Result;
 use hermes_host::{
     Host, ToolStatus,
     component::{Component, Hooks, Origin, Refusal},
+    grant::{Config, FolderGrant, Standing, asks_for_files},
     registry::{Entry, Status, Subscription},
+    sandbox::Limits,
 };
 use serde_json::{Value, json};
 
@@ -19,42 +21,51 @@ pub(super) struct Args {
 
 pub(super) fn run(options: &Options, args: &Args) -> Result<u8> {
     let host = options.host()?;
+    let config = options.grant_file()?.read()?;
     let tools = host.list_blocking();
     if args.json {
         let catalogue = host.catalogue();
         let refused: Vec<Refusal> = [catalogue.refusals(), &host.refused_hooks()].concat();
         output::json(&json!({
-            "tools": tools.iter().map(|tool| describe(&host, tool)).collect::<Vec<Value>>(),
+            "tools": tools.iter().map(|tool| describe(&host, &config, tool)).collect::<Vec<Value>>(),
             "hooks": host.hooks().iter().map(|hook| describe_hook(hook)).collect::<Vec<Value>>(),
             "refused": refused,
         }))?;
     } else {
-        show(&host, &tools)?;
+        show(&host, &config, &tools)?;
     }
     Ok(OK)
 }
 
 /// The table on stdout, what was refused on stderr.
-fn show(host: &Host, tools: &[ToolStatus]) -> Result<()> {
+fn show(host: &Host, config: &Config, tools: &[ToolStatus]) -> Result<()> {
     let status = |tool: &ToolStatus| {
         let status = match &tool.status {
             Status::Available => output::styled(output::GOOD, "available"),
             Status::Flapping(why) => format!("{}: {why}", output::styled(output::BAD, "flapping")),
             Status::Unavailable(why) => format!("{}: {why}", output::styled(output::BAD, "unavailable")),
         };
-        if tool.grant_is_stale { format!("{status}; its grant is for other bytes") } else { status }
+        match InForce::of(config, &tool.entry.component).stale {
+            Some(why) => format!("{status}; {why}"),
+            None => status,
+        }
     };
     let rows = tools.iter().map(|tool| (&*tool.entry, Some(status(tool))));
-    table(rows, Some("STATUS"))?;
+    table(config, rows, Some("STATUS"))?;
     show_hooks(host)?;
     show_all_refusals(host);
     Ok(())
 }
 
 /// The table of what was found. Nothing is asked whether it works: a start instantiates nothing.
-pub(super) fn show_found(host: &Host) -> Result<()> {
-    table(host.catalogue().tools().map(|entry| (&**entry, None)), None)?;
+pub(super) fn show_found(host: &Host, config: &Config) -> Result<()> {
+    table(config, host.catalogue().tools().map(|entry| (&**entry, None)), None)?;
     show_hooks(host)?;
+    for component in host.catalogue().components() {
+        if let Some(why) = InForce::of(config, component).stale {
+            output::note(&format!("{} {}: {why}", output::styled(output::BAD, "no grant"), component.name));
+        }
+    }
     show_all_refusals(host);
     Ok(())
 }
@@ -77,8 +88,12 @@ pub(super) fn show_refusals<'a>(refusals: impl IntoIterator<Item = &'a Refusal>)
     }
 }
 
-fn table<'a>(tools: impl Iterator<Item = (&'a Entry, Option<String>)>, last: Option<&str>) -> Result<()> {
-    let heading = ["TOOL", "TOOLSET", "TOKENS", "COMPONENT", "DIGEST"].into_iter().chain(last);
+fn table<'a>(
+    config: &Config,
+    tools: impl Iterator<Item = (&'a Entry, Option<String>)>,
+    last: Option<&str>,
+) -> Result<()> {
+    let heading = ["TOOL", "TOOLSET", "TOKENS", "COMPONENT", "DIGEST", "GRANTS"].into_iter().chain(last);
     let mut rows = vec![heading.map(|cell| output::styled(output::BOLD, cell)).collect()];
     for (entry, status) in tools {
         let Entry { definition, component, .. } = entry;
@@ -89,6 +104,7 @@ fn table<'a>(tools: impl Iterator<Item = (&'a Entry, Option<String>)>, last: Opt
             hermes_host::tokens(definition).to_string(),
             format!("{}{}", component.name, if is_bundled(entry) { " (bundled)" } else { "" }),
             output::styled(output::DIM, &component.digest.short()),
+            InForce::of(config, component).in_one_line(),
         ];
         row.extend(status);
         rows.push(row);
@@ -104,9 +120,10 @@ fn is_bundled(entry: &Entry) -> bool {
     entry.component.origin == Origin::Bundled
 }
 
-fn describe(host: &Host, tool: &ToolStatus) -> Value {
+fn describe(host: &Host, config: &Config, tool: &ToolStatus) -> Value {
     let definition = &tool.entry.definition;
     let component = &tool.entry.component;
+    let InForce { folders, stale } = InForce::of(config, component);
     json!({
         "name": definition.name,
         "toolset": definition.toolset,
@@ -122,14 +139,43 @@ fn describe(host: &Host, tool: &ToolStatus) -> Value {
         "max_result_chars": host.max_result_chars(&definition.name),
         "imports": component.inspection.imports.iter().map(|import| &import.name).collect::<Vec<_>>(),
         "grants": {
-            "stale": tool.grant_is_stale,
-            "limits": {
-                "memory": component.limits.memory,
-                "timeout_seconds": component.limits.wall.as_secs(),
-                "fuel": component.limits.fuel,
-            },
+            "stale": stale.is_some(),
+            "reason": stale,
+            "fs": folders,
+            "limits": describe_limits(&component.limits),
         },
     })
+}
+
+pub(super) fn describe_limits(limits: &Limits) -> Value {
+    json!({"memory": limits.memory, "timeout_seconds": limits.wall.as_secs(), "fuel": limits.fuel})
+}
+
+/// The files that a component may use.
+struct InForce {
+    folders: Vec<FolderGrant>,
+    /// Why its grant is not among them, and what to run.
+    stale: Option<String>,
+}
+
+impl InForce {
+    fn of(config: &Config, component: &Component) -> Self {
+        let by_default = component.origin == Origin::Bundled && asks_for_files(&component.inspection);
+        let mut folders: Vec<FolderGrant> = by_default.then(FolderGrant::workspace).into_iter().collect();
+        let mut stale = None;
+        match config.standing(&component.name, &component.digest) {
+            Standing::Nothing => {}
+            Standing::Holds(grant) => folders.extend_from_slice(grant.folders()),
+            Standing::Stale(why) => stale = Some(why.reason(&component.name)),
+        }
+        Self { folders, stale }
+    }
+
+    fn in_one_line(&self) -> String {
+        let mut parts: Vec<String> = self.folders.iter().map(FolderGrant::to_string).collect();
+        parts.extend(self.stale.iter().map(|_| output::styled(output::BAD, "stale")));
+        if parts.is_empty() { "-".into() } else { parts.join(", ") }
+    }
 }
 
 /// Who watches over the calls, where somebody does.

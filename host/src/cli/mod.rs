@@ -8,11 +8,13 @@ mod call;
 mod completions;
 mod definitions;
 mod doctor;
+mod grant;
 mod inspect;
 mod list;
 mod options;
 mod output;
 mod progress;
+mod revoke;
 mod run;
 mod toolsets;
 
@@ -45,7 +47,7 @@ struct Cli {
 enum Command {
     /// Load the components, show what was found, and reload when files change
     Run,
-    /// Show every tool: whether it can work here, its component and its digest
+    /// Show every tool: whether it can work here, its component, its digest and its grants
     List(list::Args),
     /// Call one tool and print the JSON of its result
     Call(call::Args),
@@ -57,6 +59,10 @@ enum Command {
     Audit(audit::Args),
     /// Show what a file is and what it could ask for, without running it
     Inspect(inspect::Args),
+    /// Let a component use folders and files, as long as its bytes stay the same
+    Grant(grant::Args),
+    /// Take folders and files away from a component
+    Revoke(revoke::Args),
     /// Say what works on this machine and what is missing
     Doctor(doctor::Args),
     /// Print a completion script for a shell
@@ -74,6 +80,8 @@ pub(crate) fn main() -> ExitCode {
         Command::Toolsets(args) => toolsets::run(&cli.options, &args),
         Command::Audit(args) => audit::run(&cli.options, &args),
         Command::Inspect(args) => inspect::run(&args),
+        Command::Grant(args) => grant::run(&cli.options, &args),
+        Command::Revoke(args) => revoke::run(&cli.options, &args),
         Command::Doctor(args) => doctor::run(&cli.options, &args),
         Command::Completions(args) => completions::run(&args),
     };

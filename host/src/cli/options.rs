@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
-use hermes_host::{Host, HostBuilder};
+use hermes_host::{Host, HostBuilder, grant::GrantFile};
 use tracing_subscriber::filter::LevelFilter;
 
-use super::progress::Progress;
+use super::{output, progress::Progress};
 
 #[derive(Args)]
 pub(super) struct Options {
@@ -75,6 +75,36 @@ impl Options {
             Some(home) => absolute(home),
             None => Ok(hermes_host::default_home()?),
         }
+    }
+
+    /// The file with the grants.
+    pub(super) fn grant_file(&self) -> Result<GrantFile> {
+        let (path, named) = match &self.config {
+            Some(config) => (absolute(config)?, true),
+            None => (self.home()?.join("hermes.toml"), false),
+        };
+        let workspace = absolute(self.workspace.as_deref().unwrap_or(Path::new(".")))?;
+        Ok(GrantFile { path, named, workspace })
+    }
+
+    /// The folders that tools are loaded from. The default one need not be there yet.
+    pub(super) fn tool_folders(&self) -> Result<Vec<PathBuf>> {
+        if self.tools.is_empty() {
+            return Ok(vec![self.home()?.join("tools")].into_iter().filter(|folder| folder.is_dir()).collect());
+        }
+        self.tools.iter().map(|folder| absolute(folder)).collect()
+    }
+
+    /// Something that people may want to know.
+    pub(super) fn note(&self, text: &str) {
+        if !self.quiet {
+            output::note(text);
+        }
+    }
+
+    /// Something that people should know.
+    pub(super) fn warn(&self, text: &str) {
+        self.note(&format!("{} {text}", output::styled(output::BAD.bold(), "warning:")));
     }
 
     /// The host, with a progress bar while components compile.

@@ -1,6 +1,12 @@
 //! `hermes-host run`.
 
-use std::{thread, time::Duration};
+use std::{
+    fs,
+    os::unix::fs::MetadataExt,
+    path::{Path, PathBuf},
+    thread,
+    time::Duration,
+};
 
 use anyhow::{Context, Result};
 use hermes_host::{
@@ -11,18 +17,23 @@ use hermes_host::{
 
 use super::{OK, Options, list, output};
 
-/// How long the watching thread waits before it looks whether the host is still wanted.
-const LOOK: Duration = Duration::from_secs(3600);
+/// How long a change of the configuration may go unseen: a revoked grant must not last. Its folder is not watched, since the
+/// audit is written there at every call.
+const LOOK: Duration = Duration::from_secs(1);
 
 pub(super) fn run(options: &Options) -> Result<u8> {
+    let config = options.grant_file()?;
+    // Seen before it is read, so that no change falls between.
+    let seen = Stamp::of(&config.path);
     let host = options.host()?;
     if !options.quiet {
-        list::show_found(&host)?;
+        list::show_found(&host, &config.read()?)?;
     }
     let watched: Vec<_> = host.folders().iter().chain(host.hook_folders()).cloned().collect();
     let watcher = Watcher::new(&watched).context("failed to watch the folders")?;
     let (quiet, shared) = (options.quiet, host.clone());
-    thread::Builder::new().name("hermes-watch".into()).spawn(move || watch(&shared, &watcher, quiet))?;
+    let watch = move || watch(&shared, &watcher, (config.path, seen), quiet);
+    thread::Builder::new().name("hermes-watch".into()).spawn(watch)?;
     if !quiet {
         let names: Vec<String> = watched.iter().map(|folder| folder.display().to_string()).collect();
         output::note(&format!("Ready. Watching {}. Press Ctrl-C to stop.", names.join(", ")));
@@ -32,23 +43,39 @@ pub(super) fn run(options: &Options) -> Result<u8> {
 }
 
 /// Looks once at the start, for what was dropped between the loading and the watching.
-fn watch(host: &Host, watcher: &Watcher, quiet: bool) {
+fn watch(host: &Host, watcher: &Watcher, (config, mut seen): (PathBuf, Option<Stamp>), quiet: bool) {
     let mut change = Change::Files;
     loop {
-        if change == Change::Nothing {
+        let now = Stamp::of(&config);
+        let is_reread = now != seen;
+        if change == Change::Nothing && !is_reread {
             change = watcher.wait(LOOK);
             continue;
         }
-        change = Change::Nothing;
+        (change, seen) = (Change::Nothing, now);
         let (before, hooks_before) = (host.catalogue(), Hooks::of(host));
         match host.reload() {
             Ok(()) if quiet => {}
             Ok(()) => {
+                if is_reread {
+                    output::note(&format!("read {} again", config.display()));
+                }
                 tell(&before, &host.catalogue());
                 tell_hooks(&hooks_before, &Hooks::of(host));
             }
             Err(why) => output::error(&format!("failed to reload, everything stays as it was: {why}")),
         }
+    }
+}
+
+/// What tells one state of a file from another: which file it is, and when its content or its mode last changed.
+#[derive(PartialEq, Eq)]
+struct Stamp(u64, i64, i64);
+
+impl Stamp {
+    /// Nothing where there is no file.
+    fn of(path: &Path) -> Option<Self> {
+        fs::metadata(path).ok().map(|metadata| Self(metadata.ino(), metadata.ctime(), metadata.ctime_nsec()))
     }
 }
 

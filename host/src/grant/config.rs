@@ -3,21 +3,18 @@
 use std::{
     collections::BTreeMap,
     io,
-    os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
+    sync::LazyLock,
 };
 
 use serde::Deserialize;
 
-use super::{Grant, HookGrant};
+use super::{Grant, HookGrant, Stale, Standing, file::read_own};
 use crate::{
     component::Digest,
     dispatch::Thresholds,
     registry::{ToolSearch, Toolset, Toolsets},
 };
-
-/// Bytes of the file. A grant is a few lines.
-const FILE_BYTES: u64 = 1 << 20;
 
 /// The whole file.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
@@ -76,20 +73,51 @@ impl Config {
             Err(why) if why.kind() == io::ErrorKind::NotFound && !named => return Ok(Self::default()),
             Err(why) => return Err(ConfigError::Read { path: path.into(), why }),
         };
+        Self::parse(path, &text)
+    }
+
+    /// Reads the text of a file.
+    pub(super) fn parse(path: &Path, text: &str) -> Result<Self, ConfigError> {
         let config: Self =
-            toml::from_str(&text).map_err(|why| ConfigError::Parse { path: path.into(), why: Box::new(why) })?;
+            toml::from_str(text).map_err(|why| ConfigError::Parse { path: path.into(), why: Box::new(why) })?;
         config.toolsets().map_err(|why| ConfigError::Toolset { path: path.into(), why })?;
         Ok(config)
     }
 
-    /// The grant of a component with these bytes, if there is one.
-    pub fn of(&self, name: &str, digest: &Digest) -> Option<&Grant> {
-        self.tools.get(name).filter(|grant| grant.digest.is_none_or(|pinned| pinned == *digest))
+    /// What the grant of this name comes to for a component with these bytes. Files are granted to bytes: without a digest only a
+    /// bundled component has them, since the host knows it by its bytes.
+    pub fn standing(&self, name: &str, digest: &Digest) -> Standing<'_> {
+        match self.tools.get(name) {
+            None => Standing::Nothing,
+            Some(grant) => match grant.digest {
+                Some(pinned) if pinned != *digest => Standing::Stale(Stale::OtherBytes),
+                None if !grant.folders().is_empty() && !is_bundled(digest) => Standing::Stale(Stale::NoDigest),
+                _ => Standing::Holds(grant),
+            },
+        }
     }
 
-    /// Whether a grant exists for the name but is bound to other bytes.
+    /// The grant of a component with these bytes, if there is one.
+    pub fn of(&self, name: &str, digest: &Digest) -> Option<&Grant> {
+        match self.standing(name, digest) {
+            Standing::Holds(grant) => Some(grant),
+            Standing::Nothing | Standing::Stale(_) => None,
+        }
+    }
+
+    /// Whether a grant exists for the name but does not hold for these bytes.
     pub fn is_pinned_elsewhere(&self, name: &str, digest: &Digest) -> bool {
-        self.tools.contains_key(name) && self.of(name, digest).is_none()
+        matches!(self.standing(name, digest), Standing::Stale(_))
+    }
+
+    /// What is written for a name, whatever bytes it is for.
+    pub fn tool(&self, name: &str) -> Option<&Grant> {
+        self.tools.get(name)
+    }
+
+    /// All names that something is written for.
+    pub fn tools(&self) -> impl Iterator<Item = (&str, &Grant)> {
+        self.tools.iter().map(|(name, grant)| (name.as_str(), grant))
     }
 
     /// What is said about a hook.
@@ -112,19 +140,11 @@ impl Config {
     }
 }
 
-/// The text of a regular file that nobody else can write: it decides what strangers' code may do.
-fn read_own(path: &Path) -> io::Result<String> {
-    let metadata = std::fs::metadata(path)?;
-    if !metadata.is_file() {
-        return Err(io::Error::other("it is not a regular file"));
-    }
-    if metadata.mode() & 0o022 != 0 {
-        return Err(io::Error::other("other users can write to it; run chmod go-w on it"));
-    }
-    if metadata.len() > FILE_BYTES {
-        return Err(io::Error::other(format!("it has {} bytes; the limit is {FILE_BYTES}", metadata.len())));
-    }
-    std::fs::read_to_string(path)
+/// Whether these are the bytes of a component that is embedded in this binary.
+fn is_bundled(digest: &Digest) -> bool {
+    static DIGESTS: LazyLock<Vec<Digest>> =
+        LazyLock::new(|| crate::BUNDLED.iter().map(|(_, bytes)| Digest::of(bytes)).collect());
+    DIGESTS.contains(digest)
 }
 
 #[cfg(test)]
@@ -132,6 +152,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
+    use crate::grant::{Access, FolderGrant};
     use crate::{dispatch::OnFailure, sandbox::limits::MIB};
 
     fn parse(text: &str) -> Result<Config, toml::de::Error> {
@@ -154,6 +175,7 @@ mod tests {
     fn unknown_keys_are_errors() {
         assert!(parse("[tool.a]\n").is_err());
         assert!(parse("[tools.a]\nhtpp = []").is_err());
+        assert!(parse("[tools.a]\nfs = [{ path = \"a\", acces = \"read\" }]").is_err());
         assert!(parse("[hooks.a]\non_failures = \"allow\"").is_err());
         assert!(parse("[hooks.a]\nlimits = { result_chars = 1 }").is_err());
         assert!(parse("[tool_search]\nenable = \"on\"").is_err());
@@ -166,6 +188,25 @@ mod tests {
         assert!(config.of("a", &mine).unwrap().overrides("t"));
         assert!(config.of("a", &other).is_none());
         assert!(config.is_pinned_elsewhere("a", &other));
+    }
+
+    #[test]
+    fn files_without_a_digest_are_for_the_bundled_components_alone() {
+        let fs = "fs = [{ path = \"~/notes\", access = \"read\" }]";
+        let stranger = Digest::of(b"stranger");
+        let config = parse(&format!("[tools.a]\n{fs}")).unwrap();
+        assert_eq!(config.standing("a", &stranger), Standing::Stale(Stale::NoDigest));
+        assert!(config.of("a", &stranger).is_none());
+        assert!(config.is_pinned_elsewhere("a", &stranger));
+        assert_eq!(config.standing("b", &stranger), Standing::Nothing);
+        let (_, bundled) = crate::BUNDLED.first().expect("run make tools");
+        assert_eq!(config.of("a", &Digest::of(bundled)).unwrap().folders().len(), 1);
+        let pinned = parse(&format!("[tools.a]\ndigest = \"{stranger}\"\n{fs}")).unwrap();
+        assert_eq!(pinned.of("a", &stranger).unwrap().folders(), [FolderGrant::new("~/notes", Access::Read)]);
+        assert_eq!(pinned.standing("a", &Digest::of(bundled)), Standing::Stale(Stale::OtherBytes));
+        // What is no file is granted to a name, as it ever was.
+        let limits = parse("[tools.a]\nlimits = { fuel = 1 }\nfs = []").unwrap();
+        assert_eq!(limits.of("a", &stranger).unwrap().limits().fuel, 1);
     }
 
     #[test]

@@ -4,7 +4,14 @@
 //! lies in the host's home is read, never one that happens to be in the current directory.
 
 mod config;
+mod document;
+mod edit;
+mod file;
+mod find;
 mod folder;
+mod place;
+mod rows;
+mod standing;
 mod units;
 
 use std::time::Duration;
@@ -12,7 +19,11 @@ use std::time::Duration;
 use serde::Deserialize;
 
 pub use config::{Config, ConfigError};
+pub use edit::{EditError, GrantFile, Granted, Revoked, Unwanted};
+pub use find::{FindError, Found, asks_for_files, find};
 pub use folder::{Access, FolderGrant, Links, Secrets};
+pub use place::{resolve, to_grant};
+pub use standing::{Stale, Standing};
 
 use crate::{component::Digest, dispatch::OnFailure, sandbox::Limits};
 
@@ -28,7 +39,7 @@ pub struct Grant {
     /// Names of tools that it may take from components that come before it.
     #[serde(default, rename = "override")]
     overrides: Vec<String>,
-    /// The folders that it may use.
+    /// Its files. Third-party components have none but these, bundled ones the workspace too.
     #[serde(default)]
     fs: Vec<FolderGrant>,
 }
@@ -86,14 +97,19 @@ impl Grant {
         limits(memory, timeout, fuel, result_chars)
     }
 
-    /// The folders that it may use.
-    pub fn folders(&self) -> &[FolderGrant] {
-        &self.fs
-    }
-
     /// Whether it may take this tool's name from a component that comes before it.
     pub fn overrides(&self, tool: &str) -> bool {
         self.overrides.iter().any(|name| name == tool)
+    }
+
+    /// The names that it may take.
+    pub fn overridden(&self) -> &[String] {
+        &self.overrides
+    }
+
+    /// The folders, and single files, that it may use.
+    pub fn folders(&self) -> &[FolderGrant] {
+        &self.fs
     }
 }
 

@@ -22,6 +22,7 @@ pub use catalogue::{Catalogue, Entry};
 pub use definition::{Definition, Hints};
 pub use format::Format;
 pub(crate) use mentions::Mentions;
+pub(crate) use near::near;
 pub use provider::{Provider, adapt};
 pub(crate) use redescribe::{Redescribed, Redescriptions, accept as accept_redescriptions};
 pub(crate) use search::{Document, search};

@@ -179,10 +179,10 @@ impl Folders {
         &self.component
     }
 
-    /// Whether every folder is known to lie on a disk that answers by itself. Those that were never opened are not known.
-    pub(super) fn are_local(&self) -> bool {
+    /// Whether a path lies in a folder that is known to be on a disk that answers by itself. One that was never opened is not known.
+    pub(super) fn is_local(&self, path: &str) -> bool {
         let known = |folder: &Folder| folder.opened.read().is_ok_and(|opened| opened.as_ref().is_some_and(|it| it.local));
-        self.folders.iter().all(known)
+        self.absolute(path).is_ok_and(|path| self.folders.iter().find(|folder| path.starts_with(&folder.path)).is_some_and(known))
     }
 
     pub(super) fn memory(&self) -> &Memory {
@@ -240,7 +240,9 @@ impl Folders {
     pub(super) fn place(&self, path: &str, wanted: Access) -> Outcome<Place<'_>> {
         let shown = self.absolute(path)?;
         let mut refusal = None;
-        for folder in &self.folders {
+        // Folders that the path names come first; any of the others may be the same by another name.
+        let (named, others): (Vec<_>, Vec<_>) = self.folders.iter().partition(|folder| shown.starts_with(&folder.path));
+        for folder in named.into_iter().chain(others) {
             let opened = match folder.opened() {
                 Ok(opened) => opened,
                 // A grant that can't be opened matters only to those who ask for something in it.

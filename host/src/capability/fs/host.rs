@@ -67,7 +67,7 @@ async fn with_open<T: Send + 'static>(
     path: String,
     work: impl Fn(&Open<'_>) -> Outcome<T> + Send + 'static,
 ) -> Outcome<T> {
-    if folders.are_local() {
+    if folders.is_local(&path) {
         let open = Open::new(&folders, &path)?;
         if open.is_quick() {
             return work(&open);
@@ -79,7 +79,7 @@ async fn with_open<T: Send + 'static>(
 impl wit::Host for CallState {
     async fn stat(&mut self, path: String) -> Answer<Metadata> {
         let (folders, _) = granted!(self, Capability::FilesRead);
-        if folders.are_local() {
+        if folders.is_local(&path) {
             return Ok(stat::stat(&folders, &path));
         }
         Ok(elsewhere(move || stat::stat(&folders, &path)).await)

@@ -56,16 +56,24 @@ pub(super) fn is_mixed(text: &[u8]) -> bool {
     has_digit_and_letter(text) || text.iter().any(u8::is_ascii_uppercase) && text.iter().any(u8::is_ascii_lowercase)
 }
 
-/// Letters and digits in a row that no word of a language and no part of a name reaches.
-const LONG_PART: usize = 32;
+/// Letters and digits in a row that few names have.
+const LONG: usize = 16;
 
-/// The same where there are both. Names in CSS and prose with hyphens have shorter parts, or no digit in them.
-const MIXED_PART: usize = 16;
+/// The same that no name has.
+const LONGEST_NAME: usize = 32;
 
-/// Whether one part between hyphens and underscores is as long as only a key's are.
+/// Whether one part between hyphens and underscores is longer than a word.
+pub(super) fn has_long_part(text: &[u8]) -> bool {
+    parts(text).any(|part| part.len() >= LONG)
+}
+
+/// Whether one part is as only a key's are. Names in CSS and prose with hyphens have shorter parts, or no digit in them.
 pub(super) fn has_random_part(text: &[u8]) -> bool {
+    parts(text).any(|part| part.len() >= LONGEST_NAME || part.len() >= LONG && has_digit_and_letter(part))
+}
+
+fn parts(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     text.split(|byte| !byte.is_ascii_alphanumeric())
-        .any(|part| part.len() >= LONG_PART || part.len() >= MIXED_PART && has_digit_and_letter(part))
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::{ops::Range, sync::LazyLock};
 use super::{
     charset::{
         Charset::{self, Alnum, Base64, Hex, Upper, Word},
-        has_digit_and_letter, has_random_part, is_mixed,
+        has_digit_and_letter, has_long_part, has_random_part, is_mixed,
     },
     placeholder::{self, HEAD},
 };
@@ -17,7 +17,8 @@ const LONGEST: usize = 8 << 10;
 /// What must be true of a token besides its prefix, its bytes and its length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Proof {
-    /// Nothing: no name begins like this. It may also follow a hyphen or an underscore; all others begin a word.
+    /// Little, because no word begins like this: it is not made of plain words, as a variable's name is. It may also follow a
+    /// hyphen or an underscore; all others begin a word.
     Prefix,
     /// There is a digit and a letter.
     Digit,
@@ -267,7 +268,7 @@ impl Family {
 
     fn proven(&self, head: &[u8]) -> bool {
         match self.proof {
-            Prefix => true,
+            Prefix => head.iter().any(u8::is_ascii_digit) || is_mixed(head) || has_long_part(head),
             Digit => has_digit_and_letter(head),
             Mixed | Apart => is_mixed(head),
             Random => has_random_part(head),

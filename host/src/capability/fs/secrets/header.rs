@@ -41,15 +41,17 @@ pub(super) fn secret(text: &[u8], from: usize, value: Value) -> Option<Range<usi
     if head.len() < SHORTEST || placeholder::is_token(head) || !place.is_likely(head, value) {
         return None;
     }
-    let (length, reached) = match value {
+    let (length, after) = match value {
         Value::SecretKey => {
             let length = Charset::Base64.run(&rest[..rest.len().min(KEY.end() + 1)]);
+            if !KEY.contains(&length) {
+                return None;
+            }
             (length, length)
         }
-        _ => (trimmed(rest).len(), run(rest, is_token)),
+        Value::Credentials | Value::Token => (trimmed(rest).len(), run(rest, is_token)),
     };
-    let fits = value != Value::SecretKey || KEY.contains(&length);
-    (fits && !mark::begins(&rest[reached..])).then_some(place.start..place.start + length)
+    (!mark::begins(&rest[after..])).then_some(place.start..place.start + length)
 }
 
 /// Whether the value beside a name that ends at `from` is of stars alone, as short values become.

@@ -1,11 +1,9 @@
 //! What stands in a secret's place.
 
+use super::{charset::run, header, url};
+
 /// What a mark begins with where there is room for it. `*` fills the rest.
 pub(super) const LABEL: &[u8] = "«redacted»".as_bytes();
-
-/// The first bytes of a mark: no secret is directly followed by them. What is masked in a word must not make the rest of the word
-/// look like another secret the next time.
-const OPENING: &[u8] = "«".as_bytes();
 
 /// Where the label's two characters of two bytes each begin.
 const WIDE: [usize; 2] = [0, LABEL.len() - 2];
@@ -41,9 +39,13 @@ impl Span {
     }
 }
 
-/// Whether a mark begins here.
+/// Whether a mark begins here. No secret is directly followed by one: what is masked in a word must not make the rest of the word
+/// look like another secret the next time.
 pub(super) fn begins(text: &[u8]) -> bool {
-    text.starts_with(OPENING)
+    let stars = run(&text[..text.len().min(LABEL.len())], |byte| byte == b'*');
+    // Fewer than a masked header or password has are Markdown's.
+    let unlabelled = stars >= header::SHORTEST || stars >= url::SHORTEST && text.get(stars) == Some(&b'@');
+    unlabelled || text.starts_with("«".as_bytes())
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use memchr::{memmem, memrchr};
 
-use super::charset::run;
+use super::{charset::run, mark};
 
 /// Bytes of a key that are looked at. An RSA key of 16,384 bits has 13 kB, an OpenPGP key with many identities 100 kB.
 const KEY: usize = 256 << 10;
@@ -74,11 +74,13 @@ fn opening(text: &[u8], start: usize) -> Option<usize> {
         .then_some(start + OPENING.len() + label.len() + DASHES.len())
 }
 
-/// The length of what stands in a line before the Base64. An escaped line break may end it, and no key begins in it.
+/// The length of what stands in a line before the Base64. An escaped line break may end it. No key begins in it; nor was one
+/// masked in it, because that could have hidden such a beginning.
 fn header(text: &[u8]) -> Option<usize> {
     HEADER_NAMES.iter().find(|name| text.starts_with(name))?;
     let length = run(&text[..text.len().min(HEADER)], |byte| byte != b'\\' && byte != b'\n');
-    (length < HEADER && memmem::find(&text[..length], DASHES).is_none()).then_some(length)
+    let has = |part: &[u8]| memmem::find(&text[..length], part).is_some();
+    (length < HEADER && !has(DASHES) && !has(mark::LABEL)).then_some(length)
 }
 
 /// What a line is to a key.

@@ -14,13 +14,13 @@ use super::{
 /// Finds the tokens in a part of a text, of which neither end lies in a token. What lies outside of it is masked.
 pub(super) fn find(text: &[u8], part: Range<usize>, spans: &mut Vec<Span>) {
     let view = &text[..part.end];
-    let is_marked = |end: usize| end == part.end && part.end < text.len() || mark::begins(&text[end..]);
     let (mut at, mut free) = (part.start, part.start);
     while let Some(word) = word::next(view, at) {
         let mut start = word.start;
         while start + word::SHORTEST <= word.end {
             let begins_word = start == word.start || start == free;
-            let found = judge(view, free, start..word.end, begins_word).filter(|found| !is_marked(found.end));
+            let found =
+                judge(view, free, start..word.end, begins_word).filter(|found| !mark::begins(&text[found.end..]));
             if let Some(found) = found {
                 spans.push(Span { start: found.start, end: found.end, continues: false });
                 (start, free) = (found.end, found.end);
@@ -78,7 +78,8 @@ fn dotted(text: &[u8], before: &[u8], word: &Range<usize>) -> Option<Range<usize
         })
     })?;
     let mut end = word.end;
-    while let Some(part) = part_after(text, end).filter(|part| part.len() >= PART) {
+    let is_more = |part: &Range<usize>| part.len() >= PART && !mark::begins(&text[part.end..]);
+    while let Some(part) = part_after(text, end).filter(is_more) {
         end = part.end;
     }
     let secret = &text[word.clone()];
@@ -93,7 +94,7 @@ fn part_after(text: &[u8], dot: usize) -> Option<Range<usize>> {
 
 /// A bot of Telegram: its number, a colon and 35 bytes that begin with `AA`.
 fn telegram(text: &[u8], before: &[u8], word: &Range<usize>) -> Option<Range<usize>> {
-    let number = before.strip_suffix(b":")?.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
+    let number = before.strip_suffix(b":")?.iter().rev().take(11).take_while(|byte| byte.is_ascii_digit()).count();
     ((8..=10).contains(&number) && word.len() == 35 && text[word.clone()].starts_with(b"AA")).then(|| word.clone())
 }
 

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use memchr::{memchr, memrchr};
 
-use super::{charset::run, placeholder};
+use super::{charset::run, mark, placeholder};
 
 /// Bytes of a URL's authority that are looked at. Names and passwords are shorter, also in percent-encoding.
 const AUTHORITY: usize = 1024;
@@ -27,7 +27,10 @@ pub(super) fn password(text: &[u8], from: usize) -> Option<Range<usize>> {
         return None;
     }
     let rest = &text[from..text.len().min(from + AUTHORITY)];
-    let authority = &rest[..run(rest, is_authority)];
+    let (authority, after) = rest.split_at(run(rest, is_authority));
+    if mark::begins(after) {
+        return None;
+    }
     // Passwords with an unescaped @ are wrong, and common.
     let info = &authority[..memrchr(b'@', authority)?];
     let colon = memchr(b':', info)?;

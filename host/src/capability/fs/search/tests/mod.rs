@@ -14,7 +14,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::*;
+use super::{
+    records::{Findings, Found, Mask},
+    *,
+};
 
 const RULES: Rules<'_> = Rules { refused: &|_, _| false, mask: None, hard_links: false };
 

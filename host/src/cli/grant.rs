@@ -1,0 +1,173 @@
+//! `hermes-host grant`.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Result, anyhow, bail};
+use clap::ArgGroup;
+use hermes_host::{
+    component::Digest,
+    grant::{self, Access, FindError, FolderGrant, Found, Grant, Links, Secrets},
+};
+use serde_json::{Value, json};
+
+use super::{OK, Options, output};
+
+#[derive(clap::Args)]
+#[command(group = ArgGroup::new("paths").args(["read", "write"]).multiple(true))]
+#[command(
+    after_help = "Examples:\n  hermes-host grant weather --read ~/notes\n  hermes-host grant file --write ~/work --read /etc/hosts\n  hermes-host grant weather          # its file was replaced, and you trust the new one\n\nA grant is for the bytes that are there now: other bytes under the same name have none of it."
+)]
+pub(super) struct Args {
+    /// The component: its file's name without .wasm, a bundled one's name, or one of its tools
+    name: String,
+    /// A folder, with all below it, or a file that it may read; may be given several times
+    #[arg(long, value_name = "PATH")]
+    read: Vec<PathBuf>,
+    /// A folder or a file that it may read and change; may be given several times
+    #[arg(long, value_name = "PATH")]
+    write: Vec<PathBuf>,
+    /// Let it see keys and tokens in the files named here, instead of masking them
+    #[arg(long, requires = "paths")]
+    show_secrets: bool,
+    /// Hand out files named here that have other names too, which may lie elsewhere
+    #[arg(long, requires = "paths")]
+    hard_links: bool,
+    /// Only if its bytes are these, as `inspect` shows them
+    #[arg(long, value_name = "blake3:…")]
+    digest: Option<Digest>,
+    /// Print JSON alone
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(options: &Options, args: &Args) -> Result<u8> {
+    let found = find(options, args)?;
+    let folders = args.folders()?;
+    let file = options.grant_file()?;
+    let granted = file.grant(&found.name, &found.digest, &folders)?;
+    if !granted.left_out.is_empty() {
+        let had: Vec<String> = granted.left_out.iter().map(FolderGrant::to_string).collect();
+        options.warn(&format!(
+            "{} had a grant for other bytes, which these were not given: {}; name what you want to grant again",
+            found.name,
+            had.join(", ")
+        ));
+    }
+    for warning in warnings(options, &found, &granted.grant)? {
+        options.warn(&warning);
+    }
+    show(&found.name, &granted.grant, args.json)?;
+    Ok(OK)
+}
+
+impl Args {
+    fn folders(&self) -> Result<Vec<FolderGrant>> {
+        // Writing includes reading: what is named for both comes last as what may be written.
+        let read = self.read.iter().map(|path| (path, Access::Read));
+        let all = read.chain(self.write.iter().map(|path| (path, Access::Write)));
+        let folder = |(path, access): (&PathBuf, Access)| {
+            Ok(FolderGrant {
+                secrets: if self.show_secrets { Secrets::Shown } else { Secrets::Masked },
+                hard_links: if self.hard_links { Links::Allowed } else { Links::Refused },
+                ..FolderGrant::new(grant::to_grant(path).map_err(|why| anyhow!("--{}: {why}", access.name()))?, access)
+            })
+        };
+        all.map(folder).collect()
+    }
+}
+
+/// The component that is meant, by its own name or by a tool's. Only for the latter something must be loaded.
+fn find(options: &Options, args: &Args) -> Result<Found> {
+    let folders = options.tool_folders()?;
+    let (name, mut near) = match grant::find(&args.name, &folders, args.digest.as_ref()) {
+        Err(FindError::Unknown { name, near }) => (name, near),
+        found => {
+            let found = found?;
+            if found.name != args.name {
+                let (name, place) = (&args.name, found.origin.describe());
+                options
+                    .note(&format!("{name} has the same bytes as {} ({place}), which is what is loaded", found.name));
+            }
+            return Ok(found);
+        }
+    };
+    let catalogue = options.host()?.catalogue();
+    if let Some(entry) = catalogue.get(&name) {
+        let component = &entry.component.name;
+        options.note(&format!("The tool {name} belongs to the component {component}."));
+        return Ok(grant::find(component, &folders, args.digest.as_ref())?);
+    }
+    near.extend(catalogue.near(&name).into_iter().map(str::to_owned));
+    bail!(FindError::Unknown { name, near });
+}
+
+/// What the operator may not have meant.
+fn warnings(options: &Options, found: &Found, grant: &Grant) -> Result<Vec<String>> {
+    let name = &found.name;
+    let mut warnings = Vec::new();
+    match &found.inspection {
+        Err(why) => warnings.push(format!("{name} can't be loaded: it {why}")),
+        Ok(_) if !grant.folders().is_empty() && !found.asks_for_files() => warnings.push(format!(
+            "this has no effect: {name} does not ask for files, it imports neither hermes:tool/filesystem nor wasi:filesystem"
+        )),
+        Ok(_) => {}
+    }
+    let file = options.grant_file()?;
+    let mut own = vec![("the host's own files", options.home()?), ("the grants", file.path)];
+    own.extend(options.tool_folders()?.into_iter().map(|folder| ("the components", folder)));
+    let home = std::env::var_os("HOME").map(PathBuf::from);
+    for folder in grant.folders() {
+        let Ok(place) = folder.located(&file.workspace) else { continue };
+        if place.parent().is_none() {
+            warnings.push(format!("{folder}: that is every file of this machine"));
+        } else if home.as_ref().is_some_and(|home| real(home) == real(&place)) {
+            warnings.push(format!("{folder}: that is your whole home, with your keys, mail and browser"));
+        }
+        let place = real(&place);
+        let is_touched = |(_, path): &&(&str, PathBuf)| {
+            let path = real(path);
+            path.starts_with(&place) || (place.starts_with(path) && folder.access == Access::Write)
+        };
+        if let Some((what, path)) = own.iter().find(is_touched) {
+            let danger = match folder.access {
+                Access::Read => "",
+                Access::Write => ": who writes there decides what it is granted and what code runs",
+            };
+            warnings.push(format!("{folder}: this reaches {what} in {}{danger}", path.display()));
+        }
+    }
+    Ok(warnings)
+}
+
+fn real(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.into())
+}
+
+/// What a component has now.
+pub(super) fn show(name: &str, grant: &Grant, as_json: bool) -> Result<()> {
+    if as_json {
+        return output::json(&describe(name, grant));
+    }
+    let digest = grant.digest.map(|digest| format!(" ({})", output::styled(output::DIM, &digest.short())));
+    output::line(&format!("{}{}", output::styled(output::BOLD, name), digest.unwrap_or_default()))?;
+    for folder in grant.folders() {
+        output::line(&format!("  {folder}"))?;
+    }
+    if grant.folders().is_empty() {
+        output::line("  no files")?;
+    }
+    if !grant.overridden().is_empty() {
+        output::line(&format!("  may take the names of other tools: {}", grant.overridden().join(", ")))?;
+    }
+    Ok(())
+}
+
+fn describe(name: &str, grant: &Grant) -> Value {
+    json!({
+        "component": name,
+        "digest": grant.digest,
+        "fs": grant.folders(),
+        "override": grant.overridden(),
+        "limits": super::list::describe_limits(&grant.limits()),
+    })
+}

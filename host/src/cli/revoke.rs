@@ -1,0 +1,52 @@
+//! `hermes-host revoke`.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Result, anyhow};
+use hermes_host::grant::{Access, EditError, Unwanted, resolve};
+
+use super::{FAILED, OK, Options, grant, output};
+
+#[derive(clap::Args)]
+#[command(
+    after_help = "Examples:\n  hermes-host revoke weather                   # all its files\n  hermes-host revoke weather --read ~/notes\n\nExits with 1 if what is named is not granted; then nothing is changed. A component whose file is gone can be named too."
+)]
+pub(super) struct Args {
+    /// The component, as hermes.toml names it
+    name: String,
+    /// A path that it may no longer use at all; may be given several times
+    #[arg(long, value_name = "PATH")]
+    read: Vec<PathBuf>,
+    /// The same, but only if it may write there; may be given several times
+    #[arg(long, value_name = "PATH")]
+    write: Vec<PathBuf>,
+    /// Every path; so it is without any too
+    #[arg(long, conflicts_with_all = ["read", "write"])]
+    all: bool,
+    /// Print JSON alone
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(options: &Options, args: &Args) -> Result<u8> {
+    let unwanted = |path: &Path, access: Access| {
+        let place = resolve(path).map_err(|why| anyhow!("--{}: {why}", access.name()))?;
+        Ok(Unwanted { written: path.into(), place, access })
+    };
+    let read = args.read.iter().map(|path| unwanted(path, Access::Read));
+    let all: Result<Vec<Unwanted>> = read.chain(args.write.iter().map(|path| unwanted(path, Access::Write))).collect();
+    match options.grant_file()?.revoke(&args.name, &all?) {
+        Ok(revoked) => {
+            for folder in &revoked.removed {
+                options.note(&format!("revoked: {folder}"));
+            }
+            grant::show(&args.name, &revoked.grant, args.json)?;
+            Ok(OK)
+        }
+        Err(why @ EditError::NothingToRevoke(_)) => {
+            output::error(&why.to_string());
+            Ok(FAILED)
+        }
+        Err(why) => Err(why.into()),
+    }
+}
