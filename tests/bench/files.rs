@@ -106,7 +106,8 @@ fn search(host: &Host, workspace: &Path) -> f64 {
         for file in 0..FILES_IN_A_FOLDER {
             let mut text = String::new();
             for line in 0..40 {
-                writeln!(text, "fn function_{folder}_{file}_{line}(input: &str) -> usize {{ input.len() + {line} }}").unwrap();
+                writeln!(text, "fn function_{folder}_{file}_{line}(input: &str) -> usize {{ input.len() + {line} }}")
+                    .unwrap();
             }
             if (folder * FILES_IN_A_FOLDER + file) % 500 == 7 {
                 text.push_str("// the needle in this haystack\n");

@@ -225,7 +225,8 @@ impl Pipeline {
         let component = &entry.component;
         let prepared = component.prepared(&self.loader).await;
         let prepared = prepared.map_err(|why| CallError::new(ErrorKind::Unavailable, &format!("{name}: {why}")))?;
-        let run = self.sandbox.handle(prepared, component.limits, &component.granted, call.clone(), control.clone()).await?;
+        let run =
+            self.sandbox.handle(prepared, component.limits, &component.granted, call.clone(), control.clone()).await?;
         let result = match run.answer {
             Ok(Ok(content)) => Reply::accept(name, content),
             Ok(Err(failure)) => Err(failure.into()),

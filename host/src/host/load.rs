@@ -162,10 +162,8 @@ impl Host {
         });
         let (mut watchers, mut components, mut refusals) = (own.collect::<Vec<_>>(), Vec::new(), Vec::new());
         let sources = Source::files(&self.0.hook_folders)?;
-        let terms = |file: &ComponentFile| Terms {
-            limits: config.hook(&file.name).limits(),
-            granted: Granted::default(),
-        };
+        let terms =
+            |file: &ComponentFile| Terms { limits: config.hook(&file.name).limits(), granted: Granted::default() };
         let loaded = Arc::clone(&self.0.current.load().settings);
         let found = self.load_all::<Hooks>(&sources, &loaded.hooks, &terms);
         for (source, result) in sources.iter().zip(found) {

@@ -18,7 +18,8 @@ impl Host {
     /// operator granted to these bytes.
     pub(super) fn terms(&self, config: &Config, file: &ComponentFile) -> Terms {
         let grant = config.of(&file.name, &file.digest);
-        let bundled = (file.origin == Origin::Bundled).then(|| [FolderGrant::workspace(), FolderGrant::new(self.results(), Access::Read)]);
+        let bundled = (file.origin == Origin::Bundled)
+            .then(|| [FolderGrant::workspace(), FolderGrant::new(self.results(), Access::Read)]);
         let granted = grant.map(|grant| grant.folders().to_vec()).unwrap_or_default();
         let folders = bundled.into_iter().flatten().chain(granted).filter_map(|folder| {
             // A path that can't be located was refused when the configuration was read.

@@ -40,6 +40,6 @@ pub use describer::exports::hermes::tool::describer::{Redescription, Surrounding
 pub use describer::{Describes, DescribesPre};
 pub use hook::exports::hermes::tool::hooks::{Outcome, Points, Problem, Subscription, Verdict};
 pub use hook::{Hook, HookPre};
-pub use tool::hermes::tool::{filesystem, log};
 pub use tool::hermes::tool::types::{Body, Call, Content, Context, Definition, Embedded, Failure, Hints, Media};
+pub use tool::hermes::tool::{filesystem, log};
 pub use tool::{Tool, ToolPre};

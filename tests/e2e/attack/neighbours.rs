@@ -186,7 +186,8 @@ pub(super) async fn looks_for_leftovers() {
     stage.add(NAMES[1], &guest::assemble(NAMES[1], &text.replace("(memory 3)", "(memory 4)")));
     stage.add(NAMES[2], &guest::assemble(NAMES[2], &text.replace(";; end", "unreachable")));
     // It finds what is there: data in another place is no leftover, but looks like one.
-    stage.add("finds", &guest::assemble("finds", &text.replace("(data (i32.const 131072)", "(data (i32.const 140000)")));
+    stage
+        .add("finds", &guest::assemble("finds", &text.replace("(data (i32.const 131072)", "(data (i32.const 140000)")));
     let host = stage.host();
     assert_eq!(kind(&timed(&host, "finds").0), "\"cleandirty\"");
     let clean = |name: &str, outcome: &Outcome| match name {

@@ -20,7 +20,8 @@ impl Budget {
         if self.files.fetch_add(files as u64, Ordering::Relaxed).saturating_add(files as u64) > CHANGED_FILES as u64 {
             return Err(fault(Reason::TooLarge, format!("one call changes at most {CHANGED_FILES} files")));
         }
-        let before = self.bytes.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |before| Some(before.saturating_add(bytes)));
+        let before =
+            self.bytes.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |before| Some(before.saturating_add(bytes)));
         if before.unwrap_or_else(|same| same).saturating_add(bytes) > WRITTEN_BYTES {
             return Err(fault(Reason::TooLarge, format!("one call writes at most {WRITTEN_BYTES} bytes")));
         }

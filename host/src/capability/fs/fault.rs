@@ -41,6 +41,7 @@ pub(super) fn system(path: &Path, why: &io::Error) -> Fault {
 }
 
 fn left(path: impl std::fmt::Display) -> Fault {
-    let why = "leads out of the granted folder, or in circles: a link on its way points elsewhere or has an absolute target";
+    let why =
+        "leads out of the granted folder, or in circles: a link on its way points elsewhere or has an absolute target";
     fault(Reason::Denied, format!("{path} {why}"))
 }

@@ -95,8 +95,17 @@ impl Opened {
 /// Disks that answer by themselves. On others (network, FUSE) any operation may take for ever.
 fn is_local(dir: &Dir) -> bool {
     /// As in the kernel's `magic.h`: ext, xfs, btrfs, tmpfs, overlay, f2fs, bcachefs, squashfs, erofs.
-    const LOCAL: [u64; 9] =
-        [0xef53, 0x5846_5342, 0x9123_683e, 0x0102_1994, 0x794c_7630, 0xf2f5_2010, 0xca45_1a4e, 0x7371_7368, 0xe0f5_e1e2];
+    const LOCAL: [u64; 9] = [
+        0xef53,
+        0x5846_5342,
+        0x9123_683e,
+        0x0102_1994,
+        0x794c_7630,
+        0xf2f5_2010,
+        0xca45_1a4e,
+        0x7371_7368,
+        0xe0f5_e1e2,
+    ];
     rustix::fs::fstatfs(dir.as_fd()).is_ok_and(|stat| LOCAL.contains(&(stat.f_type as u64 & 0xffff_ffff)))
 }
 
@@ -138,7 +147,8 @@ impl Own {
     /// Whether a real path in a granted folder, given by its real path too, belongs to the host.
     fn has(&self, path: &Path, granted: &Path, wanted: Access) -> bool {
         // A folder in the home that was granted by itself is the operator's will, but compiled code is trusted blindly.
-        let willed = granted != self.home && granted.starts_with(&self.home) && !granted.starts_with(self.home.join("cache"));
+        let willed =
+            granted != self.home && granted.starts_with(&self.home) && !granted.starts_with(self.home.join("cache"));
         let component = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("wasm"))
             && self.components.iter().any(|folder| path.starts_with(folder));
         path == self.config || (path.starts_with(&self.home) && !willed) || (wanted == Access::Write && component)
@@ -181,8 +191,10 @@ impl Folders {
 
     /// Whether a path lies in a folder that is known to be on a disk that answers by itself. One that was never opened is not known.
     pub(super) fn is_local(&self, path: &str) -> bool {
-        let known = |folder: &Folder| folder.opened.read().is_ok_and(|opened| opened.as_ref().is_some_and(|it| it.local));
-        self.absolute(path).is_ok_and(|path| self.folders.iter().find(|folder| path.starts_with(&folder.path)).is_some_and(known))
+        let known =
+            |folder: &Folder| folder.opened.read().is_ok_and(|opened| opened.as_ref().is_some_and(|it| it.local));
+        self.absolute(path)
+            .is_ok_and(|path| self.folders.iter().find(|folder| path.starts_with(&folder.path)).is_some_and(known))
     }
 
     pub(super) fn memory(&self) -> &Memory {
@@ -315,9 +327,10 @@ impl Place<'_> {
                 let why = "holds keys or credentials: it is only handed out where it is granted by its own name";
                 Err(denied(&self.shown, why))
             }
-            Some(Guarded::Fixed) if wanted == Access::Write => {
-                Err(denied(&self.shown, "is obeyed by other programs: it is only changed where it is granted by its own name"))
-            }
+            Some(Guarded::Fixed) if wanted == Access::Write => Err(denied(
+                &self.shown,
+                "is obeyed by other programs: it is only changed where it is granted by its own name",
+            )),
             _ => self.judge_own(path, wanted),
         }
     }

@@ -36,7 +36,9 @@ impl CallState {
         self.count_host_call(capability)?;
         Ok(match &self.files {
             Some(files) => Ok((Arc::clone(&files.folders), files.task.clone())),
-            None => Err(fault(Reason::Denied, "no folder was granted; the operator can change that with hermes-host grant")),
+            None => {
+                Err(fault(Reason::Denied, "no folder was granted; the operator can change that with hermes-host grant"))
+            }
         })
     }
 }

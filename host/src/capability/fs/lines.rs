@@ -60,20 +60,13 @@ pub(super) fn lines(open: &Open<'_>, query: &LinesQuery) -> Outcome<Excerpt> {
         None => read::masked(open, count.start..end)?,
     };
     let (bytes, given) = cut(bytes, query.width as usize);
-    Ok(Excerpt {
-        metadata: open.describe(),
-        bytes,
-        given,
-        total: count.total,
-        binary: count.binary,
-        masked,
-        seen: 0,
-    })
+    Ok(Excerpt { metadata: open.describe(), bytes, given, total: count.total, binary: count.binary, masked, seen: 0 })
 }
 
 /// Remembers what was given, and says how often it was before.
 pub(super) fn remember(open: &Open<'_>, folders: &Folders, task: &str, query: &LinesQuery, excerpt: &mut Excerpt) {
-    let asked = Asked { component: folders.component().to_owned(), first: query.first, count: query.count, width: query.width };
+    let asked =
+        Asked { component: folders.component().to_owned(), first: query.first, count: query.count, width: query.width };
     let whole = query.first == 1 && u64::from(excerpt.given) == excerpt.total;
     excerpt.seen = folders.memory().gave(task, &open.real, excerpt.metadata.version, asked, whole);
 }

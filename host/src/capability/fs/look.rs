@@ -146,6 +146,10 @@ impl<'a> Root<'a> {
         let hidden = |path: &Path| guarded(path) == Some(Guarded::Hidden);
         is_draft(name)
             || self.own.iter().any(|own| own == path)
-            || if self.is_file || self.found.path.as_os_str().is_empty() { hidden(path) } else { hidden(&self.found.path.join(path)) }
+            || if self.is_file || self.found.path.as_os_str().is_empty() {
+                hidden(path)
+            } else {
+                hidden(&self.found.path.join(path))
+            }
     }
 }

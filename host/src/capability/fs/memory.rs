@@ -132,7 +132,8 @@ mod tests {
     #[test]
     fn an_excerpt_is_new_once_for_each_task_and_version() {
         let memory = Memory::default();
-        let gave = |task: &str, version: u64, first: u64| memory.gave(task, Path::new(FILE), version, excerpt(first), true);
+        let gave =
+            |task: &str, version: u64, first: u64| memory.gave(task, Path::new(FILE), version, excerpt(first), true);
         assert_eq!((gave("t", 1, 1), gave("t", 1, 1), gave("t", 1, 1)), (0, 1, 2));
         assert_eq!((gave("u", 1, 1), gave("t", 1, 2), gave("t", 2, 1)), (0, 0, 0));
         memory.forget("t");

@@ -32,8 +32,8 @@ use std::sync::Arc;
 
 pub(crate) use folders::{Folder, Folders, Own, Shared};
 pub(super) use host::link;
-pub(super) use wasi::link as link_wasi;
 pub(crate) use real::real;
+pub(super) use wasi::link as link_wasi;
 
 /// What one call has of the file system.
 #[derive(Debug)]

@@ -131,8 +131,21 @@ mod tests {
     #[test]
     fn keys_and_credentials_are_hidden_wherever_they_lie_and_however_they_are_spelt() {
         for path in [
-            ".env", "app/.env.production", "APP/.ENV", ".envrc", ".ssh/config", "home/.ssh/id_ed25519", "id_rsa", "deploy/server.key", "tls/private.pem",
-            ".aws/credentials", "x/.docker/config.json", ".netrc", "a/.config/gh/hosts.yml", "store.kdbx", "x/.cargo/credentials.toml",
+            ".env",
+            "app/.env.production",
+            "APP/.ENV",
+            ".envrc",
+            ".ssh/config",
+            "home/.ssh/id_ed25519",
+            "id_rsa",
+            "deploy/server.key",
+            "tls/private.pem",
+            ".aws/credentials",
+            "x/.docker/config.json",
+            ".netrc",
+            "a/.config/gh/hosts.yml",
+            "store.kdbx",
+            "x/.cargo/credentials.toml",
         ] {
             assert_eq!(guarded(Path::new(path)), Some(Guarded::Hidden), "{path}");
         }
@@ -148,8 +161,21 @@ mod tests {
     #[test]
     fn ordinary_files_are_left_alone() {
         for path in [
-            "", "src/main.rs", ".env.example", "id_rsa.pub", "cert.pem", "docs/keys.md", "key", ".key", "monkey.txt", ".gitignore", ".git/HEAD",
-            "environment.env.rs", ".github/workflows/ci.yml", "config.json", "package.json",
+            "",
+            "src/main.rs",
+            ".env.example",
+            "id_rsa.pub",
+            "cert.pem",
+            "docs/keys.md",
+            "key",
+            ".key",
+            "monkey.txt",
+            ".gitignore",
+            ".git/HEAD",
+            "environment.env.rs",
+            ".github/workflows/ci.yml",
+            "config.json",
+            "package.json",
         ] {
             assert_eq!(guarded(Path::new(path)), None, "{path}");
         }

@@ -30,7 +30,10 @@ enum Done {
     Made(OwnedFd, OsString),
     /// The old file is still there by its handle, though it has no name any more.
     Replaced(OwnedFd, OsString, File),
-    Renamed { source: (OwnedFd, OsString), target: (OwnedFd, OsString) },
+    Renamed {
+        source: (OwnedFd, OsString),
+        target: (OwnedFd, OsString),
+    },
 }
 
 impl Applied {
@@ -81,7 +84,10 @@ impl Applied {
         rename_to_new((from.as_fd(), source.name()), (to.as_fd(), target.name())).map_err(|why| match why {
             Errno::EXIST => target.exists(),
             Errno::XDEV => {
-                let message = format!("{} lies on another disk; write it anew there and remove the old one", target.shown().display());
+                let message = format!(
+                    "{} lies on another disk; write it anew there and remove the old one",
+                    target.shown().display()
+                );
                 fault(Reason::Failed, message)
             }
             why => target.failed(&why.into()),

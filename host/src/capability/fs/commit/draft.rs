@@ -83,7 +83,8 @@ impl Draft {
         fill: impl FnOnce(&mut File, Option<&File>) -> io::Result<()>,
     ) -> Outcome<Self> {
         if size > WRITTEN_BYTES {
-            let message = format!("{} would have {size} bytes; at most {WRITTEN_BYTES} are written", target.shown().display());
+            let message =
+                format!("{} would have {size} bytes; at most {WRITTEN_BYTES} are written", target.shown().display());
             return Err(fault(Reason::TooLarge, message));
         }
         let parent = target.parent(applied)?;

@@ -11,8 +11,8 @@ mod target;
 
 use std::{collections::HashSet, path::PathBuf, sync::PoisonError};
 
-pub(super) use draft::{is_draft, reserve};
 pub(super) use apply::Applied;
+pub(super) use draft::{is_draft, reserve};
 pub(super) use target::Target;
 
 use self::draft::Draft;
@@ -36,15 +36,24 @@ fn cost(changes: &[Change]) -> u64 {
 }
 
 /// Makes the changes. Blocks.
-pub(super) fn commit(folders: &Folders, task: Option<&str>, budget: &Budget, changes: &[Change]) -> Outcome<Vec<Changed>> {
+pub(super) fn commit(
+    folders: &Folders,
+    task: Option<&str>,
+    budget: &Budget,
+    changes: &[Change],
+) -> Outcome<Vec<Changed>> {
     budget.take(cost(changes), changes.len())?;
     changes.iter().try_for_each(refuse_masks)?;
     let steps = changes.iter().map(|change| Step::new(folders, change)).collect::<Outcome<Vec<_>>>()?;
     each_once(&steps)?;
     // Whoever changes the same file waits, so that a version that was checked is the one that is replaced.
     let places = steps.iter().flat_map(Step::targets).map(|target| target.real.as_path());
-    let _turns: Vec<_> =
-        folders.turns().of(places).into_iter().map(|turn| turn.lock().unwrap_or_else(PoisonError::into_inner)).collect();
+    let _turns: Vec<_> = folders
+        .turns()
+        .of(places)
+        .into_iter()
+        .map(|turn| turn.lock().unwrap_or_else(PoisonError::into_inner))
+        .collect();
     steps.iter().try_for_each(Step::check)?;
     let knowledge: Vec<Knowledge> = steps.iter().map(|step| step.knowledge(folders, task)).collect();
     let mut applied = Applied::default();
@@ -52,8 +61,11 @@ pub(super) fn commit(folders: &Folders, task: Option<&str>, budget: &Budget, cha
     match made {
         Ok(changed) => {
             applied.keep();
-            let changed: Vec<Changed> =
-                changed.into_iter().zip(knowledge).map(|(changed, knowledge)| Changed { knowledge, ..changed }).collect();
+            let changed: Vec<Changed> = changed
+                .into_iter()
+                .zip(knowledge)
+                .map(|(changed, knowledge)| Changed { knowledge, ..changed })
+                .collect();
             if let Some(task) = task {
                 remember(folders, task, &steps, &changed);
             }
@@ -104,7 +116,9 @@ impl<'a> Step<'a> {
                 let now = target.existing()?;
                 match (&write.expected, now) {
                     (Expected::Nothing, Some(_)) => Err(target.exists()),
-                    (Expected::Version(wanted), now) if now.as_ref().map(version) != Some(*wanted) => Err(target.changed()),
+                    (Expected::Version(wanted), now) if now.as_ref().map(version) != Some(*wanted) => {
+                        Err(target.changed())
+                    }
                     _ => Ok(()),
                 }
             }
@@ -181,7 +195,9 @@ fn refuse_masks(change: &Change) -> Outcome<()> {
     match has_mask {
         true => Err(fault(
             Reason::Invalid,
-            format!("{path} was not written: the new text has a redacted secret in it, which would replace the real one; change only the lines around it"),
+            format!(
+                "{path} was not written: the new text has a redacted secret in it, which would replace the real one; change only the lines around it"
+            ),
         )),
         false => Ok(()),
     }
@@ -209,8 +225,12 @@ fn each_once(steps: &[Step<'_>]) -> Outcome<()> {
             Step::Rename(source, target) => moved.insert(&source.real) && changed.insert(&target.real),
         };
         if !fresh {
-            let path = step.targets().map(|target| target.shown().display().to_string()).collect::<Vec<_>>().join(" or ");
-            return Err(fault(Reason::Invalid, format!("{path} is changed twice in one commit; make one change of it")));
+            let path =
+                step.targets().map(|target| target.shown().display().to_string()).collect::<Vec<_>>().join(" or ");
+            return Err(fault(
+                Reason::Invalid,
+                format!("{path} is changed twice in one commit; make one change of it"),
+            ));
         }
     }
     Ok(())

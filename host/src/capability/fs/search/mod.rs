@@ -32,9 +32,7 @@ mod worker;
 pub(crate) use self::{
     contents::search,
     find::find,
-    records::{
-        Extent, Filter, Granularity, Hit, Place, Problem, Query, Rules, Start, Step, Stop,
-    },
+    records::{Extent, Filter, Granularity, Hit, Place, Problem, Query, Rules, Start, Step, Stop},
 };
 
 #[cfg(test)]

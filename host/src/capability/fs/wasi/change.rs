@@ -67,7 +67,9 @@ pub(super) fn times(accessed: NewTimestamp, modified: NewTimestamp) -> FileTimes
     let time = |stamp| match stamp {
         NewTimestamp::NoChange => None,
         NewTimestamp::Now => Some(SystemTime::now()),
-        NewTimestamp::Timestamp(at) => SystemTime::UNIX_EPOCH.checked_add(Duration::new(at.seconds, at.nanoseconds.min(999_999_999))),
+        NewTimestamp::Timestamp(at) => {
+            SystemTime::UNIX_EPOCH.checked_add(Duration::new(at.seconds, at.nanoseconds.min(999_999_999)))
+        }
     };
     let times = time(accessed).map_or_else(FileTimes::new, |at| FileTimes::new().set_accessed(at));
     time(modified).map_or(times, |at| times.set_modified(at))

@@ -31,13 +31,7 @@ use wasmtime_wasi::{
 };
 
 use self::{open::Wish, stream::Counted};
-use super::{
-    budget::Budget,
-    fault::Outcome,
-    folders::Folders,
-    host::elsewhere,
-    limits::WRITTEN_BYTES,
-};
+use super::{budget::Budget, fault::Outcome, folders::Folders, host::elsewhere, limits::WRITTEN_BYTES};
 use crate::{
     capability::Capability,
     grant::Access,
@@ -112,7 +106,11 @@ impl Guarded<'_> {
     }
 
     /// Counts what passes through a stream that wasmtime made.
-    fn counted(&mut self, stream: Resource<DynOutputStream>, budget: Arc<Budget>) -> FsResult<Resource<DynOutputStream>> {
+    fn counted(
+        &mut self,
+        stream: Resource<DynOutputStream>,
+        budget: Arc<Budget>,
+    ) -> FsResult<Resource<DynOutputStream>> {
         let table = self.open().table;
         let inner = table.delete(stream)?;
         let counted: DynOutputStream = Box::new(Counted { inner, budget });
@@ -160,7 +158,9 @@ fn code(why: &Fault) -> ErrorCode {
 
 impl preopens::Host for Guarded<'_> {
     fn get_directories(&mut self) -> wasmtime::Result<Vec<(Resource<Descriptor>, String)>> {
-        let Some(folders) = self.0.files.as_ref().map(|files| Arc::clone(&files.folders)) else { return Ok(Vec::new()) };
+        let Some(folders) = self.0.files.as_ref().map(|files| Arc::clone(&files.folders)) else {
+            return Ok(Vec::new());
+        };
         let mut directories = Vec::new();
         for (real, name, access) in folders.preopens() {
             let (perms, mode) = match access {
@@ -190,7 +190,10 @@ impl types::Host for Guarded<'_> {
 }
 
 impl types::HostDirectoryEntryStream for Guarded<'_> {
-    async fn read_directory_entry(&mut self, stream: Resource<DirectoryEntryStream>) -> FsResult<Option<DirectoryEntry>> {
+    async fn read_directory_entry(
+        &mut self,
+        stream: Resource<DirectoryEntryStream>,
+    ) -> FsResult<Option<DirectoryEntry>> {
         self.open().read_directory_entry(stream).await
     }
 
@@ -327,7 +330,12 @@ impl types::HostDescriptor for Guarded<'_> {
         self.counted(stream, budget)
     }
 
-    async fn set_times(&mut self, fd: Resource<Descriptor>, accessed: NewTimestamp, modified: NewTimestamp) -> FsResult<()> {
+    async fn set_times(
+        &mut self,
+        fd: Resource<Descriptor>,
+        accessed: NewTimestamp,
+        modified: NewTimestamp,
+    ) -> FsResult<()> {
         self.uses(Access::Write);
         self.open().set_times(fd, accessed, modified).await
     }
@@ -371,7 +379,11 @@ impl types::HostDescriptor for Guarded<'_> {
         self.open().stat(fd).await
     }
 
-    async fn is_same_object(&mut self, one: Resource<Descriptor>, other: Resource<Descriptor>) -> wasmtime::Result<bool> {
+    async fn is_same_object(
+        &mut self,
+        one: Resource<Descriptor>,
+        other: Resource<Descriptor>,
+    ) -> wasmtime::Result<bool> {
         self.open().is_same_object(one, other).await
     }
 

@@ -104,7 +104,9 @@ fn for_reading(place: &Place<'_>, mut file: File) -> Outcome<File> {
     }
     let size = file.metadata().map_err(failed)?.len();
     if size > READ_BYTES {
-        let why = format!("is larger than {READ_BYTES} bytes, too large to look for secrets in it; the operator can grant it with secrets = \"show\"");
+        let why = format!(
+            "is larger than {READ_BYTES} bytes, too large to look for secrets in it; the operator can grant it with secrets = \"show\""
+        );
         return Err(denied(&place.shown, &why));
     }
     let mut bytes = Vec::new();
@@ -127,7 +129,8 @@ fn for_writing(place: &Place<'_>, path: &Path, mut file: File, wish: Wish) -> Ou
         let mut bytes = Vec::new();
         let bounded = (&mut file).take(READ_BYTES + 1).read_to_end(&mut bytes).map_err(failed)?;
         if bounded as u64 > READ_BYTES || secrets::mask(&mut bytes) > 0 {
-            let why = "has secrets in it, or is too large to look for them: open it for reading or for writing, not for both";
+            let why =
+                "has secrets in it, or is too large to look for them: open it for reading or for writing, not for both";
             return Err(denied(&place.shown, why));
         }
     }
