@@ -209,6 +209,7 @@ fn what_may_not_be_meant_is_granted_with_a_warning() {
     done(place.run(&["revoke", "weather"]));
     assert!(warned(&["grant", "weather", "--read", "/"]).contains("every file of this machine"));
     done(place.run(&["revoke", "weather"]));
+    std::fs::create_dir_all(place.home().join("cache")).unwrap();
     let inside = warned(&["grant", "weather", "--write", &at(&place, "home/cache")]);
     assert!(inside.contains("who writes there decides what it is granted"), "{inside}");
     let quiet = warned(&["grant", "weather", "--quiet"]);

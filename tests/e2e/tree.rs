@@ -33,10 +33,12 @@ fn texts_below(base: &str) -> String {
     files_below(base).into_iter().map(|(_, text)| text).collect()
 }
 
-/// Every source file of the host with its path below `host/src`, tests at the end of a file left out.
+/// Every source file of the host with its path below `host/src`, tests left out: those at the end of a file, and those beside it.
 fn sources() -> Vec<(String, String)> {
     let before_tests = |text: String| text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default().to_owned();
-    files_below("host/src").into_iter().map(|(name, text)| (name, before_tests(text))).collect()
+    let of_tests = |name: &str| name.contains("/tests/") || name.ends_with("/tests.rs");
+    let files = files_below("host/src").into_iter().filter(|(name, _)| !of_tests(name));
+    files.map(|(name, text)| (name, before_tests(text))).collect()
 }
 
 /// Files outside `allowed` in which one of the words stands.

@@ -15,7 +15,7 @@ use std::{
 };
 
 use super::{
-    records::{Findings, Found, Mask},
+    records::{Findings, Found},
     *,
 };
 
