@@ -64,7 +64,7 @@ impl Audit {
 
     /// Appends one line soon. An error means that lines before it could not be written, and this one is not taken.
     pub fn append_soon(&self, record: Record) -> Result<(), AuditError> {
-        let Err(record) = self.0.queue().take(record) else { return Ok(()) };
+        let Some(record) = self.0.queue().take(record) else { return Ok(()) };
         let mut log = self.0.log();
         let queue = self.0.queue();
         // Somebody else may have been faster, or as many lines wait as may.
@@ -106,12 +106,12 @@ impl Drop for Audit {
 
 impl Queue {
     /// Lets a line wait, or gives it back where none may.
-    fn take(&mut self, record: Record) -> Result<(), Record> {
+    fn take(&mut self, record: Record) -> Option<Record> {
         if !self.open || self.is_full() {
-            return Err(record);
+            return Some(record);
         }
         self.waiting.push(record);
-        Ok(())
+        None
     }
 
     fn is_full(&self) -> bool {

@@ -30,9 +30,12 @@ pub(in super::super) fn link(linker: &mut Linker<CallState>) -> wasmtime::Result
 /// What the functions return: outside the kill of the call, inside what the guest hears.
 type Answer<T> = wasmtime::Result<Outcome<T>>;
 
+/// The folders of a call, and the task that it belongs to.
+type Here = (Arc<Folders>, Option<String>);
+
 impl CallState {
     /// Counts a call, and gives the folders and the task.
-    fn granted(&mut self, capability: Capability) -> Result<Outcome<(Arc<Folders>, Option<String>)>, Kill> {
+    fn granted(&mut self, capability: Capability) -> Result<Outcome<Here>, Kill> {
         self.count_host_call(capability)?;
         Ok(match &self.files {
             Some(files) => Ok((Arc::clone(&files.folders), files.task.clone())),

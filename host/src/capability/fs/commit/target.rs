@@ -41,7 +41,8 @@ impl<'a> Target<'a> {
     pub(in super::super) fn new(folders: &'a Folders, path: &str) -> Outcome<Self> {
         let place = folders.place(path, Access::Write)?;
         let (base, rest) = resolve(&place)?;
-        let real = base.join(&rest);
+        // Joining nothing would leave a slash at the end.
+        let real = if rest.as_os_str().is_empty() { base.clone() } else { base.join(&rest) };
         place.judge(&real, Access::Write)?;
         let mut missing: Vec<OsString> = rest.iter().map(OsString::from).collect();
         let (base, name) = match (missing.pop(), base.parent(), base.file_name()) {
