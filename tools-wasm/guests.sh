@@ -4,7 +4,7 @@
 #   guests.sh setup             installs what is missing and says which way it took
 #   guests.sh setup-tests       the same for what only the tests need
 #   guests.sh setup-bench       the same for what only the benchmarks need
-#   guests.sh build             builds every crate of tools-wasm/ and the SDK's examples
+#   guests.sh build             builds every crate of tools-wasm/, the SDK's examples and the tests' probe
 #
 # Two ways to wasm32-unknown-unknown: the rustup target, or, where rustup can fetch nothing, Debian's compiler with its
 # standard library built from source. HERMES_GUESTS=rustup|debian forces one.
@@ -103,10 +103,11 @@ build() {
     cargo build --quiet --release --locked -p hermes-componentize
     local examples=()
     for crate in guest-sdk/examples/*/Cargo.toml; do examples+=("$(basename "$(dirname "$crate")")"); done
-    compile "${bundled[@]}" "${examples[@]}"
-    mkdir -p target/tools target/examples
+    compile "${bundled[@]}" "${examples[@]}" probe
+    mkdir -p target/tools target/examples target/probes
     for name in "${bundled[@]}"; do componentize "$made/$name.wasm" "target/tools/$name.wasm"; done
     for name in "${examples[@]}"; do componentize "$made/$name.wasm" "target/examples/$name.wasm"; done
+    componentize "$made/probe.wasm" target/probes/probe.wasm
     # A toolset that left the repository leaves the binary too.
     for file in target/tools/*.wasm; do [ -d "tools-wasm/$(basename "$file" .wasm)" ] || rm "$file"; done
     (cd target/tools && wc -c ./*.wasm | sed -n 's|^ *\([0-9]*\) \./\(.*\)|tools: target/tools/\2, \1 bytes|p')
