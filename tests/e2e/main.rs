@@ -7,6 +7,7 @@ mod audit;
 mod batch;
 mod cli;
 mod definitions;
+mod files;
 mod folder;
 mod grants;
 mod guardrails;

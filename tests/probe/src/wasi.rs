@@ -56,6 +56,8 @@ pub(crate) struct Step {
 #[serde(rename_all = "kebab-case")]
 enum Op {
     Preopens,
+    /// Does what `then` says with the directory itself.
+    Here,
     Open,
     Stat,
     SetTimes,
@@ -115,6 +117,7 @@ fn run(step: Step) -> Result<Value, String> {
     let (path, target) = (step.path.as_str(), step.target.as_deref().unwrap_or_default());
     match step.op {
         Op::Preopens => Ok(Value::Null),
+        Op::Here => after(root, step),
         Op::Open => {
             let how = OpenFlags::from_bits_retain(step.how.unwrap_or_default());
             let flags = DescriptorFlags::from_bits_retain(step.flags.unwrap_or(1));

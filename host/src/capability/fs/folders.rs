@@ -212,6 +212,10 @@ impl Folders {
         for folder in &self.folders {
             let Ok(opened) = folder.opened() else { continue };
             let Some(name) = opened.real.to_str() else { continue };
+            // A directory would show what lies beside the one file.
+            if opened.only.is_some() {
+                continue;
+            }
             if folder.path == self.workspace {
                 directories.push((opened.real.clone(), ".".to_owned(), folder.access));
             }
@@ -322,7 +326,10 @@ impl Place<'_> {
         if self.opened.only.is_some() {
             return Err(denied(&self.shown, "leads to another file than the one that was granted"));
         }
-        match guarded(path) {
+        // What was granted by its own name is not judged by it again, only what lies below.
+        let whole = self.real(path);
+        let named = guarded(&self.opened.real).is_some();
+        match guarded(if named { path } else { &whole }) {
             Some(Guarded::Hidden) => {
                 let why = "holds keys or credentials: it is only handed out where it is granted by its own name";
                 Err(denied(&self.shown, why))

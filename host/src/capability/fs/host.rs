@@ -98,8 +98,10 @@ impl wit::Host for CallState {
     async fn lines(&mut self, query: LinesQuery) -> Answer<Excerpt> {
         let (folders, task) = granted!(self, Capability::FilesRead);
         let (known, path) = (Arc::clone(&folders), query.path.clone());
+        let waiting = Waiting::default();
+        let given_up = waiting.flag();
         let work = move |open: &Open<'_>| {
-            let mut excerpt = lines::lines(open, &query)?;
+            let mut excerpt = lines::lines(open, &query, &given_up)?;
             if let Some(task) = &task {
                 lines::remember(open, &known, task, &query, &mut excerpt);
             }

@@ -1,6 +1,8 @@
 //! `lines`: a part of a file by its line numbers, and how many lines there are. The file is read once, in pieces; what was asked for is
 //! then read again with its surroundings, so that secrets in it are found.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use memchr::memchr_iter;
 
 use super::{
@@ -28,7 +30,7 @@ struct Count {
     binary: bool,
 }
 
-pub(super) fn lines(open: &Open<'_>, query: &LinesQuery) -> Outcome<Excerpt> {
+pub(super) fn lines(open: &Open<'_>, query: &LinesQuery, given_up: &AtomicBool) -> Outcome<Excerpt> {
     if query.first == 0 {
         return Err(fault(Reason::Invalid, "lines count from 1"));
     }
@@ -43,7 +45,7 @@ pub(super) fn lines(open: &Open<'_>, query: &LinesQuery) -> Outcome<Excerpt> {
             let mut from = 0;
             loop {
                 let piece = open.bytes(from, PIECE)?;
-                if piece.is_empty() {
+                if piece.is_empty() || given_up.load(Ordering::Relaxed) {
                     break;
                 }
                 from += piece.len() as u64;

@@ -3,7 +3,7 @@
 use std::{
     ffi::OsStr,
     fs::File,
-    os::fd::AsFd,
+    os::{fd::AsFd, unix::ffi::OsStrExt},
     path::{Path, PathBuf},
     sync::{
         Arc,
@@ -96,6 +96,8 @@ struct Root<'a> {
     shown: String,
     /// The host's own files below it.
     own: Vec<PathBuf>,
+    /// Whether a name on its own way starts with a dot: then that counts for what lies below.
+    below_a_dot: bool,
 }
 
 impl<'a> Root<'a> {
@@ -113,7 +115,8 @@ impl<'a> Root<'a> {
         }
         let shown = folders.shown(&place.shown);
         let own = folders.own_below(&place.real(&found.path));
-        Ok(Self { is_file: !metadata.is_dir(), place, found, above, shown, own })
+        let below_a_dot = place.real(&found.path).iter().any(|name| name.as_bytes().starts_with(b"."));
+        Ok(Self { is_file: !metadata.is_dir(), place, found, above, shown, own, below_a_dot })
     }
 
     fn walk<T>(
@@ -141,15 +144,17 @@ impl<'a> Root<'a> {
         })
     }
 
-    /// Whether something below is never handed out.
+    /// Whether something below is never handed out. Asked of every file, so most are decided by their path below the start alone.
     fn refuses(&self, path: &Path, name: &[u8]) -> bool {
-        let hidden = |path: &Path| guarded(path) == Some(Guarded::Hidden);
-        is_draft(name)
-            || self.own.iter().any(|own| own == path)
-            || if self.is_file || self.found.path.as_os_str().is_empty() {
-                hidden(path)
-            } else {
-                hidden(&self.found.path.join(path))
-            }
+        if is_draft(name) || self.own.iter().any(|own| own == path) {
+            return true;
+        }
+        if self.is_file {
+            return false;
+        }
+        match self.below_a_dot {
+            true => self.place.judge(&self.found.path.join(path), Access::Read).is_err(),
+            false => guarded(path) == Some(Guarded::Hidden),
+        }
     }
 }

@@ -31,7 +31,7 @@ use wasmtime_wasi::{
 };
 
 use self::{open::Wish, stream::Counted};
-use super::{budget::Budget, fault::Outcome, folders::Folders, host::elsewhere, limits::WRITTEN_BYTES};
+use super::{budget::Budget, fault::Outcome, folders::Folders, host::elsewhere, limits::WRITTEN_BYTES, secrets};
 use crate::{
     capability::Capability,
     grant::Access,
@@ -307,7 +307,8 @@ impl types::HostDescriptor for Guarded<'_> {
     }
 
     async fn set_size(&mut self, fd: Resource<Descriptor>, size: u64) -> FsResult<()> {
-        self.write_allowed(&fd, size)?;
+        let budget = self.write_allowed(&fd, size)?;
+        budget.take(size, 0).map_err(|why| code(&why))?;
         self.open().set_size(fd, size).await
     }
 
@@ -315,6 +316,9 @@ impl types::HostDescriptor for Guarded<'_> {
         let length = bytes.len() as u64;
         let budget = self.write_allowed(&fd, offset.saturating_add(length))?;
         budget.take(length, 0).map_err(|why| code(&why))?;
+        if secrets::has_mask(&bytes) {
+            return Err(ErrorCode::NotPermitted.into());
+        }
         self.open().write(fd, bytes, offset).await
     }
 

@@ -121,16 +121,15 @@ fn for_reading(place: &Place<'_>, mut file: File) -> Outcome<File> {
     Ok(masked)
 }
 
-/// The file for changes in place. One with secrets in it can't be read at the same time: masked bytes would be written back.
+/// The file for changes in place. One with secrets in it is only written anew: bytes changed beside a secret could make it look like
+/// none, and masked bytes could take its place.
 fn for_writing(place: &Place<'_>, path: &Path, mut file: File, wish: Wish) -> Outcome<File> {
     let failed = |why: std::io::Error| system(&place.shown, &why);
-    let reads = wish.flags.contains(DescriptorFlags::READ) && !wish.how.contains(OpenFlags::TRUNCATE);
-    if reads && place.folder.secrets == Secrets::Masked {
+    if !wish.how.contains(OpenFlags::TRUNCATE) && place.folder.secrets == Secrets::Masked {
         let mut bytes = Vec::new();
         let bounded = (&mut file).take(READ_BYTES + 1).read_to_end(&mut bytes).map_err(failed)?;
         if bounded as u64 > READ_BYTES || secrets::mask(&mut bytes) > 0 {
-            let why =
-                "has secrets in it, or is too large to look for them: open it for reading or for writing, not for both";
+            let why = "has secrets in it, or is too large to look for them: it is written anew or not at all";
             return Err(denied(&place.shown, why));
         }
     }

@@ -1,0 +1,128 @@
+//! Filling the disk, and files without end: one call has its bytes, its files and its depth, and no more.
+
+use std::time::{Duration, Instant};
+
+use super::*;
+
+const MIB: u64 = 1 << 20;
+
+/// Bytes one call may write.
+const BYTES: u64 = 64 * MIB;
+
+fn size(desk: &Desk, path: &str) -> u64 {
+    std::fs::metadata(desk.path(path)).unwrap().len()
+}
+
+#[test]
+fn one_call_writes_64_mib_and_not_a_byte_more() {
+    let desk = Desk::new();
+    let host = desk.host();
+    let write = |path: &str, bytes: u64| json!({ "op": "commit", "changes": [{ "kind": "write", "path": path, "fill": bytes }] });
+    let mut steps: Vec<Value> = (0..16).map(|_| write("large.txt", 4 * MIB)).collect();
+    steps.push(write("more.txt", 1));
+    let answers = host.steps("fs", &steps, None);
+    assert!(answers[..16].iter().all(|answer| answer.get("ok").is_some()), "{answers:?}");
+    assert_eq!(error(&answers[16]), "TooLarge");
+    assert!(!desk.path("work/more.txt").exists());
+    ok(&host.fs(write("more.txt", 1)));
+}
+
+#[test]
+fn one_call_writes_no_more_through_wasi() {
+    let desk = Desk::new();
+    let host = desk.host();
+    let open = |path: &str, then: &str, fill: u64, times: u64| json!({ "op": "open", "path": path, "how": 1, "flags": 2, "then": then, "fill": fill, "times": times });
+    // In two files, since one is not larger than all that may be written.
+    let answers = host.steps("wasi", &[open("a", "write", MIB, 40), open("b", "write", MIB, 40)], None);
+    ok(&answers[0]);
+    assert_eq!(error(&answers[1]), "insufficient-space");
+    assert_eq!(size(&desk, "work/a") + size(&desk, "work/b"), BYTES);
+    assert_eq!(error(&host.wasi(open("c", "write", MIB, 65))), "file-too-large");
+    for then in ["write-stream", "append-stream", "zeroes"] {
+        // The stream has the last of 64 MiB.
+        let steps = [open("a", "write", MIB, 63), open(then, then, 4096, MIB / 4096), open("d", then, 4096, 1)];
+        let answers = host.steps("wasi", &steps, None);
+        ok(&answers[0]);
+        ok(&answers[1]);
+        assert!(error(&answers[2]).contains("LastOperationFailed"), "{then}: {answers:?}");
+        assert_eq!((size(&desk, &format!("work/{then}")), size(&desk, "work/d")), (MIB, 0));
+    }
+}
+
+#[test]
+fn a_file_of_holes_is_not_made() {
+    let desk = Desk::new();
+    let host = desk.host();
+    for (then, place) in [("set-size", "length"), ("write", "offset"), ("write-stream", "offset"), ("zeroes", "offset")]
+    {
+        for huge in [BYTES + 1, 1 << 40, u64::MAX] {
+            let mut step = json!({ "op": "open", "path": "plain.txt", "flags": 2, "then": then, "content": "x" });
+            step[place] = huge.into();
+            let answer = host.wasi(step.clone());
+            assert!(answer.get("error").is_some(), "{step}: {answer}");
+            assert!(size(&desk, "work/plain.txt") <= BYTES, "{step}");
+        }
+    }
+    assert_eq!(desk.get("work/plain.txt"), "inside\n");
+}
+
+#[test]
+fn one_call_changes_a_thousand_files_and_no_more() {
+    let desk = Desk::new();
+    let host = desk.host();
+    let changes: Vec<Value> =
+        (0..1_001).map(|n| json!({ "kind": "write", "path": format!("many/{n}.txt"), "content": "" })).collect();
+    assert_eq!(error(&host.commit(json!(changes))), "TooLarge");
+    assert!(!desk.path("work/many").exists());
+    let make = |path: String| json!({ "op": "open", "path": path, "how": 1, "flags": 2 });
+    let steps: Vec<Value> = (0..1_000).map(|n| make(format!("{n}.txt"))).chain([make("last.txt".into())]).collect();
+    let answers = host.steps("wasi", &steps, None);
+    assert!(answers[..1_000].iter().all(|answer| answer.get("ok").is_some()));
+    assert_eq!(error(&answers[1_000]), "insufficient-space");
+    assert!(!desk.path("work/last.txt").exists());
+    // Whatever changes an entry counts.
+    let folders: Vec<Value> =
+        (0..1_001).map(|n| json!({ "op": "create-directory", "path": format!("d{n}") })).collect();
+    let answers = host.steps("wasi", &folders, None);
+    assert_eq!(answers.iter().filter(|answer| answer.get("ok").is_some()).count(), 1_000);
+    let files = (0..1_000).map(|n| format!("{n}.txt")).chain(["plain.txt".to_owned()]);
+    let removals: Vec<Value> = files.map(|path| json!({ "op": "unlink", "path": path })).collect();
+    assert_eq!(error(&host.steps("wasi", &removals, None)[1_000]), "insufficient-space");
+}
+
+#[test]
+fn folders_are_64_deep_and_no_deeper() {
+    let desk = Desk::new();
+    let host = desk.host();
+    let deep = |folders: usize| format!("{}file.txt", "d/".repeat(folders));
+    let write = |path: String| host.commit(json!([{ "kind": "write", "path": path, "content": "x" }]));
+    assert_eq!(error(&write(deep(64))), "TooLarge");
+    assert_eq!(error(&write(deep(1_000))), "TooLarge");
+    assert!(!desk.path("work/d").exists());
+    ok(&write(deep(63)));
+    let steps: Vec<Value> =
+        (1..=80).map(|n| json!({ "op": "create-directory", "path": vec!["w"; n].join("/") })).collect();
+    let answers = host.steps("wasi", &steps, None);
+    for (depth, answer) in (1..).zip(&answers) {
+        assert_eq!(answer.get("ok").is_some(), depth <= 64, "{depth}: {answer}");
+    }
+    // Step by step through handles it is no deeper either.
+    let below = vec!["w"; 64].join("/");
+    let answer = host.wasi(json!({ "op": "create-directory", "path": "w", "below": below }));
+    assert_eq!(error(&answer), "insufficient-space");
+}
+
+#[test]
+fn a_file_of_100_gb_is_read_in_bounded_pieces_or_not_at_all() {
+    let desk = Desk::new();
+    std::fs::File::create(desk.path("work/huge.bin")).unwrap().set_len(100 << 30).unwrap();
+    let host = desk.host();
+    let start = Instant::now();
+    let answer = host.fs(json!({ "op": "read", "path": "huge.bin", "length": u64::MAX }));
+    assert_eq!(error(&answer), "TooLarge");
+    ok(&host.fs(json!({ "op": "read", "path": "huge.bin", "offset": 99_u64 << 30, "length": 2 })));
+    let found = host.fs(json!({ "op": "search", "path": ".", "pattern": "inside" }));
+    assert_eq!(ok(&found)["total"], 2, "{found}");
+    assert_eq!(error(&host.wasi(json!({ "op": "open", "path": "huge.bin" }))), "not-permitted");
+    assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
+}

@@ -1,0 +1,139 @@
+//! Secrets in files: masked in whatever is read, not guessed by searching, and not overwritten by their masks.
+
+use super::*;
+
+/// Put together here, so that no scanner finds one in this file.
+fn key() -> String {
+    format!("{}_{}", "ghp", "Zk3Qv9Xb7Lm2Rt5Wp8Yc4Ns6Hd1Gf0JaZk3Q")
+}
+
+fn furnished() -> Desk {
+    let desk = Desk::new();
+    desk.put("work/settings.ini", format!("user = ada\ntoken = {}\nport = 80\n", key()));
+    desk
+}
+
+/// The part of the key that is secret: how it begins says only what it is.
+fn hidden() -> String {
+    key()[4..].to_owned()
+}
+
+#[test]
+fn a_secret_is_masked_however_it_is_read() {
+    let desk = furnished();
+    let host = desk.host();
+    let size = desk.get("work/settings.ini").len();
+    let read = host.fs(json!({ "op": "read", "path": "settings.ini" }));
+    let text = ok(&read)["text"].as_str().unwrap();
+    assert!(!text.contains(&hidden()) && text.contains("redacted") && text.contains("port = 80"), "{text}");
+    assert_eq!((text.len(), &ok(&read)["masked"]), (size, &json!(1)));
+    let lines = host.fs(json!({ "op": "lines", "path": "settings.ini", "offset": 2, "length": 1 }));
+    assert!(!lines.to_string().contains(&hidden()) && ok(&lines)["masked"] == 1, "{lines}");
+    let found = host.fs(json!({ "op": "search", "path": ".", "pattern": "token|port", "context": 1 }));
+    assert!(!found.to_string().contains(&hidden()) && ok(&found)["total"] == 2, "{found}");
+    for then in ["read", "read-stream"] {
+        let read = host.wasi(json!({ "op": "open", "path": "settings.ini", "then": then }));
+        let text = ok(&read).as_str().unwrap();
+        assert!(!text.contains(&hidden()) && text.contains("redacted") && text.contains("port = 80"), "{text}");
+    }
+}
+
+#[test]
+fn a_secret_does_not_come_out_in_pieces() {
+    let desk = furnished();
+    let host = desk.host();
+    let size = desk.get("work/settings.ini").len();
+    for piece in [1, 2, 3, 7, 19] {
+        let ours: Vec<_> = (0..size)
+            .step_by(piece)
+            .map(|at| json!({ "op": "read", "path": "settings.ini", "offset": at, "length": piece }))
+            .collect();
+        let wasi: Vec<_> = (0..size)
+            .step_by(piece)
+            .map(|at| json!({ "op": "open", "path": "settings.ini", "then": "read", "offset": at, "length": piece }))
+            .collect();
+        let text: String = host
+            .steps("fs", &ours, None)
+            .iter()
+            .map(|answer| ok(answer)["text"].as_str().unwrap().to_owned())
+            .collect();
+        assert!(!text.contains(&hidden()[..8]) && text.contains("port = 80"), "{piece}: {text}");
+        let text: String =
+            host.steps("wasi", &wasi, None).iter().map(|answer| ok(answer).as_str().unwrap().to_owned()).collect();
+        assert!(!text.contains(&hidden()[..8]) && text.contains("port = 80"), "{piece}: {text}");
+    }
+}
+
+#[test]
+fn a_search_does_not_say_how_a_secret_begins() {
+    let desk = furnished();
+    let host = desk.host();
+    let count = |pattern: &str, files: bool| {
+        let step = json!({ "op": "search", "path": ".", "pattern": pattern, "files": files, "all": true });
+        ok(&host.fs(step))["total"].as_u64().unwrap()
+    };
+    for files in [false, true] {
+        let first = &hidden()[..1];
+        for pattern in
+            [hidden(), format!("_{first}"), format!("_[{first}]"), format!("ghp_(?i){first}"), "token = .*3Q$".into()]
+        {
+            assert_eq!(count(&pattern, files), 0, "{pattern}");
+        }
+        assert_eq!(count("token = ", files), 1, "the line itself is found");
+    }
+}
+
+#[test]
+fn the_file_tools_mask_secrets_and_refuse_masks() {
+    let desk = furnished();
+    let host = Asked::new(desk.builder().build().unwrap());
+    let read = host.call("read_file", &json!({ "path": "settings.ini" }), None).unwrap();
+    assert!(!read.to_string().contains(&hidden()) && read.to_string().contains("redacted"), "{read}");
+    let found = host.call("search_files", &json!({ "pattern": "token" }), None).unwrap();
+    assert!(!found.to_string().contains(&hidden()) && found["total_count"] == 1, "{found}");
+    let arguments = json!({ "pattern": hidden(), "output_mode": "count" });
+    let found = host.call("search_files", &arguments, None).unwrap();
+    assert_eq!(found["total_count"], 0, "{found}");
+    let content =
+        host.call("read_file", &json!({ "path": "settings.ini", "offset": 2 }), None).unwrap()["content"].clone();
+    let content = content.as_str().unwrap().replace("2|", "").replace("3|", "");
+    let why = host.call("write_file", &json!({ "path": "settings.ini", "content": content }), None).unwrap_err();
+    assert!(why.message.contains("redacted"), "{why}");
+    assert!(desk.get("work/settings.ini").contains(&key()));
+}
+
+#[test]
+fn a_mask_does_not_take_the_secrets_place() {
+    let desk = furnished();
+    let host = desk.host();
+    let read = host.fs(json!({ "op": "read", "path": "settings.ini" }));
+    let (masked, version) = (&ok(&read)["text"], &ok(&read)["version"]);
+    for change in [
+        json!({ "kind": "write", "path": "settings.ini", "content": masked }),
+        json!({ "kind": "write", "path": "copy.ini", "content": masked }),
+        json!({ "kind": "edit", "path": "settings.ini", "content": masked, "length": 9, "version": version }),
+    ] {
+        let answer = host.commit(json!([change]));
+        assert_eq!(error(&answer), "Invalid", "{change}");
+        assert!(message(&answer).contains("redacted"), "{answer}");
+    }
+    // The lines around it can be changed.
+    let edit = json!({ "kind": "edit", "path": "settings.ini", "content": "eve", "offset": 7, "length": 3, "version": version });
+    ok(&host.commit(json!([edit])));
+    assert_eq!(desk.get("work/settings.ini"), format!("user = eve\ntoken = {}\nport = 80\n", key()));
+    // WASI does not hand out a file with secrets for reading and writing at once.
+    let both = host.wasi(json!({ "op": "open", "path": "settings.ini", "flags": 3 }));
+    assert_eq!(error(&both), "not-permitted");
+}
+
+#[test]
+fn a_grant_that_shows_secrets_shows_them() {
+    let desk = furnished();
+    let host = desk.grant(&desk.folder("work", "access = \"read\", secrets = \"show\"")).granted();
+    let read = host.fs(json!({ "op": "read", "path": "settings.ini" }));
+    assert!(ok(&read)["text"].as_str().unwrap().contains(&key()) && ok(&read)["masked"] == 0, "{read}");
+    let found = host.fs(json!({ "op": "search", "path": ".", "pattern": hidden() }));
+    assert_eq!(ok(&found)["total"], 1);
+    let read = host.wasi(json!({ "op": "open", "path": "settings.ini", "then": "read" }));
+    assert!(ok(&read).as_str().unwrap().contains(&key()));
+}

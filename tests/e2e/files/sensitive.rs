@@ -1,0 +1,120 @@
+//! Keys and credentials: no grant of a folder covers them, whatever they are called through; one of the file itself does.
+
+use super::*;
+
+/// Files that a workspace may hold and that nobody hands out.
+const HIDDEN: [&str; 13] = [
+    ".env",
+    ".ENV",
+    "app/.env.production",
+    ".ssh/config",
+    ".SSH/known",
+    "sub/.ssh/deep/er",
+    "id_rsa",
+    "keys/ID_ED25519",
+    "server.key",
+    "private.PEM",
+    ".aws/credentials",
+    ".netrc",
+    ".git-credentials",
+];
+
+fn furnished() -> Desk {
+    let desk = Desk::new();
+    for path in HIDDEN {
+        desk.put(&format!("work/{path}"), CANARY);
+    }
+    desk.link(".env", "work/innocent.txt");
+    desk.link(".ssh", "work/folder");
+    desk.link("innocent.txt", "work/twice.txt");
+    desk
+}
+
+#[test]
+fn keys_are_neither_read_nor_changed_nor_found_by_any_name() {
+    let desk = furnished();
+    let host = desk.host();
+    let before = snapshot(&desk.path("work"));
+    for path in HIDDEN.into_iter().chain(["innocent.txt", "twice.txt", "folder/config", "new/.env"]) {
+        for (step, answer) in every_step(path).iter().zip(host.steps("fs", &every_step(path), None)) {
+            assert_eq!(error(&answer), "Denied", "{step}: {answer}");
+            assert!(message(&answer).contains(path), "{step}: {answer}");
+        }
+        for (step, answer) in every_wasi_step(path).iter().zip(host.steps("wasi", &every_wasi_step(path), None)) {
+            assert!(answer.get("error").is_some(), "{step}: {answer}");
+        }
+        let opened = host.wasi(json!({ "op": "open", "path": path, "how": 1, "flags": 3 }));
+        assert_eq!(error(&opened), "not-permitted", "{path}");
+    }
+    for answer in host.steps("fs", &every_change("folder/new"), None) {
+        assert_eq!(error(&answer), "Denied", "{answer}");
+    }
+    assert_eq!(error(&host.wasi(json!({ "op": "open", "path": "folder/new", "how": 1, "flags": 2 }))), "not-permitted");
+    for path in [".", "app", "keys"] {
+        let found = host.fs(json!({ "op": "search", "path": path, "pattern": "canary", "all": true }));
+        assert_eq!(ok(&found)["total"], 0, "{found}");
+        let found = host.fs(json!({ "op": "search", "path": path, "pattern": "canary", "all": true, "files": true }));
+        assert_eq!(ok(&found)["total"], 0, "{found}");
+        let found = host.fs(json!({ "op": "find", "path": path, "all": true }));
+        let paths = ok(&found)["paths"].to_string();
+        assert!(HIDDEN.iter().all(|hidden| !paths.contains(&format!("{hidden}\""))), "{paths}");
+    }
+    assert_eq!(snapshot(&desk.path("work")), before);
+}
+
+#[test]
+fn a_key_that_was_granted_by_its_own_name_is_handed_out() {
+    let desk = furnished();
+    let (folder, file) = (desk.folder("work", "access = \"write\""), desk.folder("work/.env", "access = \"write\""));
+    let host = desk.grant(&format!("{folder}, {file}")).granted();
+    assert_eq!(ok(&host.fs(json!({ "op": "read", "path": ".env" })))["text"], CANARY);
+    ok(&host.commit(json!([{ "kind": "write", "path": ".env", "content": "new" }])));
+    assert_eq!(desk.get("work/.env"), "new");
+    for path in [".ENV", "id_rsa", "app/.env.production"] {
+        assert_eq!(error(&host.fs(json!({ "op": "read", "path": path }))), "Denied", "{path}");
+    }
+}
+
+#[test]
+fn a_grant_of_one_file_is_of_no_other() {
+    let desk = furnished();
+    let host = desk.grant(&desk.folder("work/.env", "access = \"write\"")).granted();
+    let before = snapshot(&desk.path("work"));
+    for path in ["plain.txt", ".ssh/config", ".env/../plain.txt", ".env.production", "sub", "."] {
+        for (step, answer) in every_step(path).iter().zip(host.steps("fs", &every_step(path), None)) {
+            assert_eq!(error(&answer), "Denied", "{step}: {answer}");
+        }
+        let opened = host.wasi(json!({ "op": "open", "path": path }));
+        assert!(opened.get("error").is_some(), "{path}: {opened}");
+    }
+    assert_eq!(snapshot(&desk.path("work")), before);
+}
+
+#[test]
+fn what_other_programs_obey_is_read_but_not_changed() {
+    let desk = Desk::new();
+    for path in [".git/config", ".git/hooks/pre-commit", "sub/.git/hooks/post-merge", ".bashrc"] {
+        desk.put(&format!("work/{path}"), "theirs");
+    }
+    desk.link(".git/hooks", "work/scripts");
+    let host = desk.host();
+    let before = snapshot(&desk.path("work"));
+    for path in [".git/config", ".git/hooks/pre-commit", "scripts/pre-commit", "sub/.git/hooks/post-merge", ".bashrc"] {
+        assert_eq!(ok(&host.fs(json!({ "op": "read", "path": path })))["text"], "theirs", "{path}");
+        assert_eq!(ok(&host.fs(json!({ "op": "stat", "path": path })))["writable"], false, "{path}");
+        for (step, answer) in every_change(path).iter().zip(host.steps("fs", &every_change(path), None)) {
+            assert_eq!(error(&answer), "Denied", "{step}: {answer}");
+        }
+        for (how, flags) in [(0, 2), (1, 2), (8, 2), (8, 1), (0, 3), (5, 3)] {
+            let step = json!({ "op": "open", "path": path, "how": how, "flags": flags });
+            assert_eq!(error(&host.wasi(step.clone())), "not-permitted", "{step}");
+        }
+    }
+    for path in [".git/hooks/new", "scripts/new", "sub/.git/hooks/new"] {
+        let answer = host.commit(json!([{ "kind": "write", "path": path, "content": "mine" }]));
+        assert_eq!(error(&answer), "Denied", "{path}");
+        assert_eq!(error(&host.wasi(json!({ "op": "open", "path": path, "how": 1, "flags": 2 }))), "not-permitted");
+        assert_eq!(error(&host.wasi(json!({ "op": "create-directory", "path": path }))), "not-permitted");
+    }
+    assert_eq!(snapshot(&desk.path("work")), before);
+}
