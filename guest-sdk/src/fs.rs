@@ -1,7 +1,7 @@
 //! Files in the folders that the operator granted.
 //!
 //! A path is absolute, or relative to the workspace. What lies outside every grant, or is never handed out, answers with a
-//! [`Fault`]; `?` turns one into the tool's [`Error`](crate::Error). Finding, counting and searching are the host's work: ask for
+//! [`Fault`]; `?` turns one into the tool's [`Error`]. Finding, counting and searching are the host's work: ask for
 //! [`lines`] instead of reading a large file, and [`search`] instead of reading many.
 //!
 //! ```

@@ -40,7 +40,8 @@ fn one_call_writes_no_more_through_wasi() {
     assert_eq!(error(&host.wasi(open("c", "write", MIB, 65))), "file-too-large");
     for then in ["write-stream", "append-stream", "zeroes"] {
         // The stream has the last of 64 MiB.
-        let steps = [open("a", "write", MIB, 63), open(then, then, 4096, MIB / 4096), open("d", then, 4096, 1)];
+        let large = format!("large-{then}");
+        let steps = [open(&large, "write", MIB, 63), open(then, then, 4096, MIB / 4096), open("d", then, 4096, 1)];
         let answers = host.steps("wasi", &steps, None);
         ok(&answers[0]);
         ok(&answers[1]);

@@ -110,7 +110,7 @@ pub(crate) fn bytes(content: String, fill: Option<u64>) -> Vec<u8> {
 pub(crate) fn ours(args: Fs) -> Result<Value> {
     let answer = |step| match run(step) {
         Ok(ok) => json!({ "ok": ok }),
-        Err(fault) => json!({ "error": format!("{:?}", fault.reason), "message": fault.message }),
+        Err(fault) => json!({ "error": name(&fault.reason), "message": fault.message }),
     };
     Ok(Value::Array(args.steps.into_iter().map(answer).collect()))
 }
@@ -147,7 +147,7 @@ fn run(step: Step) -> Result<Value, Fault> {
         }
         Op::List => {
             let listing = fs::list(&step.path)?;
-            let entries = listing.entries.iter().map(|entry| json!([entry.name, format!("{:?}", entry.kind)]));
+            let entries = listing.entries.iter().map(|entry| json!([entry.name, name(&entry.kind)]));
             json!({ "entries": entries.collect::<Vec<_>>(), "total": listing.total })
         }
         Op::Find => {
@@ -175,7 +175,7 @@ fn run(step: Step) -> Result<Value, Fault> {
             let one = |changed: &fs::Changed| {
                 json!({
                     "path": changed.path, "created": changed.created, "folders": changed.folders_created,
-                    "knowledge": format!("{:?}", changed.knowledge),
+                    "knowledge": name(&changed.knowledge),
                     "version": changed.metadata.as_ref().map(|metadata| metadata.version),
                 })
             };
@@ -186,7 +186,13 @@ fn run(step: Step) -> Result<Value, Fault> {
 
 fn metadata(metadata: &fs::Metadata) -> Value {
     json!({
-        "kind": format!("{:?}", metadata.kind), "size": metadata.size, "version": metadata.version,
+        "kind": name(&metadata.kind), "size": metadata.size, "version": metadata.version,
         "writable": metadata.writable,
     })
+}
+
+/// The case's name without its type's, which generated code puts in front.
+fn name(case: &impl std::fmt::Debug) -> String {
+    let text = format!("{case:?}");
+    text.rsplit("::").next().unwrap_or(&text).to_owned()
 }

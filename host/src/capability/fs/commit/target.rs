@@ -88,7 +88,8 @@ impl<'a> Target<'a> {
 
     /// A handle of the directory that the file is in. Makes it where it is missing.
     pub(in super::super) fn parent(&self, applied: &mut Applied) -> Outcome<OwnedFd> {
-        let judge = |path: &Path| self.place.judge(path, Access::Write);
+        // The way to it was judged with the file's; another one, if somebody swapped it for a link, was not.
+        let judge = |path: &Path| if path == self.base { Ok(()) } else { self.place.judge(path, Access::Write) };
         let found = beneath::open(&self.place.opened.dir, &self.base, OFlags::RDONLY | OFlags::DIRECTORY, judge)
             .map_err(|refused| refused.fault(self.shown()))?;
         let mut parent = OwnedFd::from(found.file);
