@@ -14,7 +14,7 @@ use talc::{
 
 /// Bytes to begin with. What a tool allocates that reads its arguments, a page of text and writes as much; more would make every
 /// call of every tool clear it.
-const FIRST: usize = 48 << 10;
+const FIRST: usize = 40 << 10;
 
 /// Bytes of one page of memory.
 const PAGE: usize = 64 << 10;

@@ -2,6 +2,9 @@
 
 mod cli;
 
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> std::process::ExitCode {
     // Before anything else: the compile worker is this same binary, and nothing of the command line concerns it.
     hermes_host::component::worker::run_if_asked();

@@ -35,6 +35,10 @@ const CALLS_A_ROUND: usize = 250;
 const STARTS: usize = 15;
 
 const BINARY: &str = env!("CARGO_BIN_EXE_hermes-host");
+
+/// The allocator of the binary, for all sides that are measured.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 const ARGUMENTS: &str = r#"{"name":"Ada"}"#;
 
 fn main() -> ExitCode {

@@ -32,6 +32,10 @@ const SEARCHES: usize = 15;
 
 const BINARY: &str = env!("CARGO_BIN_EXE_hermes-host");
 
+/// The allocator of the binary, for all sides that are measured.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     let place = tempfile::tempdir().unwrap();
     let workspace = place.path().join("workspace");

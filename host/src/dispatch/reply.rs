@@ -183,7 +183,7 @@ fn compact(text: &str) -> Result<String, Fault> {
     let mut rest = text.trim();
     let mut depth = 0_usize;
     // What stands between strings, then a string: those are most of a result, and are copied as they are.
-    while let Some(at) = rest.find('"') {
+    while let Some(at) = memchr::memchr(b'"', rest.as_bytes()) {
         let (between, string) = rest.split_at(at);
         squeeze(between, &mut out, &mut depth)?;
         let (string, after) = string.split_at(string_end(string));
@@ -200,7 +200,7 @@ fn compact(text: &str) -> Result<String, Fault> {
 fn string_end(text: &str) -> usize {
     let slashes =
         |end: usize| text.as_bytes().get(1..end).into_iter().flatten().rev().take_while(|byte| **byte == b'\\').count();
-    let mut quotes = text.match_indices('"').map(|(at, _)| at).skip(1);
+    let mut quotes = memchr::memchr_iter(b'"', text.as_bytes()).skip(1);
     quotes.find(|at| slashes(*at).is_multiple_of(2)).map_or(text.len(), |at| at + 1)
 }
 

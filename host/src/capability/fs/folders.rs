@@ -42,6 +42,8 @@ pub(super) struct Opened {
     pub(super) real: PathBuf,
     /// The one name in it that was granted, where that is a file.
     only: Option<PathBuf>,
+    /// Whether it is itself one that no grant of a folder above covers.
+    guarded: bool,
     /// Whether it lies on a disk that answers by itself: work there need not be handed to another thread.
     pub(super) local: bool,
 }
@@ -73,7 +75,7 @@ impl Opened {
         };
         let dir = Dir::open_ambient_dir(&real, ambient_authority())?;
         let local = is_local(&dir);
-        Ok(Self { dir, real, only, local })
+        Ok(Self { dir, guarded: guarded(&real).is_some(), real, only, local })
     }
 
     fn still_exists(&self) -> bool {
@@ -148,10 +150,12 @@ impl Own {
     fn has(&self, path: &Path, granted: &Path, wanted: Access) -> bool {
         // A folder in the home that was granted by itself is the operator's will, but compiled code is trusted blindly.
         let willed =
-            granted != self.home && granted.starts_with(&self.home) && !granted.starts_with(self.home.join("cache"));
-        let component = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("wasm"))
-            && self.components.iter().any(|folder| path.starts_with(folder));
-        path == self.config || (path.starts_with(&self.home) && !willed) || (wanted == Access::Write && component)
+            || granted != self.home && granted.starts_with(&self.home) && !granted.starts_with(self.home.join("cache"));
+        let component = || {
+            path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("wasm"))
+                && self.components.iter().any(|folder| path.starts_with(folder))
+        };
+        path == self.config || (path.starts_with(&self.home) && !willed()) || (wanted == Access::Write && component())
     }
 }
 
@@ -257,8 +261,9 @@ impl Folders {
         let shown = self.absolute(path)?;
         let mut refusal = None;
         // Folders that the path names come first; any of the others may be the same by another name.
-        let (named, others): (Vec<_>, Vec<_>) = self.folders.iter().partition(|folder| shown.starts_with(&folder.path));
-        for folder in named.into_iter().chain(others) {
+        let names = |folder: &&Folder| shown.starts_with(&folder.path);
+        let others = self.folders.iter().filter(|folder| !names(folder));
+        for folder in self.folders.iter().filter(names).chain(others) {
             let opened = match folder.opened() {
                 Ok(opened) => opened,
                 // A grant that can't be opened matters only to those who ask for something in it.
@@ -320,16 +325,15 @@ impl Place<'_> {
 
     /// Whether a path in this folder may be touched. It has no links in it, or will be judged again.
     pub(super) fn judge(&self, path: &Path, wanted: Access) -> Outcome<()> {
+        let whole = self.real(path);
         if self.opened.only.as_deref() == Some(path) {
-            return self.judge_own(path, wanted);
+            return self.judge_own(&whole, wanted);
         }
         if self.opened.only.is_some() {
             return Err(denied(&self.shown, "leads to another file than the one that was granted"));
         }
         // What was granted by its own name is not judged by it again, only what lies below.
-        let whole = self.real(path);
-        let named = guarded(&self.opened.real).is_some();
-        match guarded(if named { path } else { &whole }) {
+        match guarded(if self.opened.guarded { path } else { &whole }) {
             Some(Guarded::Hidden) => {
                 let why = "holds keys or credentials: it is only handed out where it is granted by its own name";
                 Err(denied(&self.shown, why))
@@ -338,12 +342,12 @@ impl Place<'_> {
                 &self.shown,
                 "is obeyed by other programs: it is only changed where it is granted by its own name",
             )),
-            _ => self.judge_own(path, wanted),
+            _ => self.judge_own(&whole, wanted),
         }
     }
 
-    fn judge_own(&self, path: &Path, wanted: Access) -> Outcome<()> {
-        match self.own.has(&self.real(path), &self.opened.real, wanted) {
+    fn judge_own(&self, whole: &Path, wanted: Access) -> Outcome<()> {
+        match self.own.has(whole, &self.opened.real, wanted) {
             true => Err(denied(&self.shown, "belongs to hermes-host itself: no tool touches it")),
             false => Ok(()),
         }

@@ -1,5 +1,7 @@
 //! The tool `read_file`.
 
+mod answer;
+mod escape;
 mod image;
 mod notebook;
 mod number;
@@ -8,8 +10,9 @@ mod page;
 mod tests;
 
 use hermes_tool::fs::{self, Excerpt, LinesQuery};
-use hermes_tool::{Json, Result, args, output, tool};
+use hermes_tool::{Result, args, output, tool};
 
+use self::answer::Answer;
 use self::page::Page;
 use crate::{cut, missing, workspace};
 
@@ -95,23 +98,23 @@ pub(crate) struct Read {
 /// file comes in parts: `offset` and `limit` choose the lines, `next_offset` says where to go on. Jupyter notebooks are shown
 /// as text; images and other binary files are described, not shown. To find a place in a file, use search_files first.
 #[tool(emoji = "📖", read_only, idempotent, parallel_safe, check = workspace::available)]
-pub(crate) fn read_file(args: ReadFile) -> Result<Json<Read>> {
+pub(crate) fn read_file(args: ReadFile) -> Result<Answer> {
     let first = args.offset.unwrap_or(1).max(1);
     let count = args.limit.unwrap_or(DEFAULT_LINES).clamp(1, MAX_LINES);
     let mut note = None;
     if notebook::is_one(&args.path) {
         match notebook::read(&args.path, first, count)? {
-            Ok(read) => return Ok(Json(read)),
+            Ok(answer) => return Ok(answer),
             Err(why) => note = Some(why),
         }
     }
     let query = LinesQuery { path: args.path, first, count, width: cut::width(MAX_LINE) };
     let excerpt = fs::lines(&query).map_err(|fault| missing::explain(fault, &query.path))?;
-    Ok(Json(match excerpt {
-        excerpt if excerpt.binary => not_text(&query.path, &excerpt),
-        excerpt if excerpt.seen > 0 => unchanged(query.path, &excerpt),
+    Ok(match excerpt {
+        excerpt if excerpt.binary => not_text(&query.path, &excerpt).into(),
+        excerpt if excerpt.seen > 0 => unchanged(query.path, &excerpt).into(),
         excerpt => Page::of(&excerpt, &query).answer(note),
-    }))
+    })
 }
 
 fn not_text(path: &str, excerpt: &Excerpt) -> Read {

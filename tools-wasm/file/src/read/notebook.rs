@@ -7,6 +7,7 @@ use hermes_tool::{Result, fs};
 
 use self::cells::Notebook;
 use super::Read;
+use super::answer::Answer;
 use super::page::Page;
 use crate::missing;
 
@@ -19,7 +20,7 @@ pub(super) fn is_one(path: &str) -> bool {
 }
 
 /// The lines of the notebook as text; or why it is to be read like any other file.
-pub(super) fn read(path: &str, first: u64, count: u32) -> Result<Result<Read, String>> {
+pub(super) fn read(path: &str, first: u64, count: u32) -> Result<Result<Answer, String>> {
     let piece = fs::read(path, 0, MAX_BYTES).map_err(|fault| missing::explain(fault, path))?;
     let size = piece.metadata.size;
     if size > MAX_BYTES {
@@ -41,8 +42,8 @@ pub(super) fn read(path: &str, first: u64, count: u32) -> Result<Result<Read, St
     let bytes = &text.as_bytes()[start..start + length];
     let total = lines().count() as u64;
     let note = "shown are the cells of the notebook; line numbers are those of this text, not of the file".to_owned();
-    let read = Page { bytes, first, count, total, size, masked }.answer(Some(note));
-    Ok(Ok(Read { extracted_document: Some(true), ..read }))
+    let answer = Page { bytes, first, count, total, size, masked }.answer(Some(note));
+    Ok(Ok(Answer { rest: Read { extracted_document: Some(true), ..answer.rest }, ..answer }))
 }
 
 #[cfg(test)]

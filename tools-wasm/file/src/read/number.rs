@@ -2,17 +2,20 @@
 
 use std::borrow::Cow;
 
-use super::MAX_LINE;
+use super::{MAX_LINE, MAX_LINES, escape};
 use crate::cut;
 
 /// Characters of one answer: what a model reads at once without losing the thread.
 const MAX_CONTENT: usize = 100_000;
 
+/// The most that stands around a line: its number, the bar and the line break.
+const NUMBER: usize = 22;
+
 /// Lines with their numbers.
 #[derive(Debug, Default)]
 pub(super) struct Numbered {
-    /// `N|text`, a line break between them and none at the end.
-    pub(super) content: String,
+    /// `N|text`, a line break between them and none at the end, as it stands in a JSON string.
+    pub(super) json: String,
     /// How many lines these are.
     pub(super) lines: u32,
     /// How many of them were cut.
@@ -27,39 +30,75 @@ pub(super) fn number(bytes: &[u8], first: u64) -> Numbered {
     let text = std::str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed);
     let lossy = matches!(text, Cow::Owned(_));
     let text = if first == 1 { text.strip_prefix('\u{feff}').unwrap_or(&text) } else { &text };
-    let ascii = text.is_ascii();
-    let mut numbered = Numbered { content: String::with_capacity(text.len() + text.len() / 8), ..Numbered::default() };
+    // Where it fits by its bytes, nobody needs to count characters.
+    let short = text.len() + MAX_LINES as usize * NUMBER <= MAX_CONTENT;
+    let mut numbered = Numbered { json: String::with_capacity(text.len() + text.len() / 4), ..Numbered::default() };
     let mut digits = itoa::Buffer::new();
-    let mut characters = 0;
-    for line in lines(text) {
+    let (mut characters, mut start) = (0, 0);
+    while let Some(line) = Line::at(text, start) {
         let number = digits.format(first.saturating_add(numbered.lines.into()));
-        let line = line.strip_suffix('\n').map_or(line, |line| line.strip_suffix('\r').unwrap_or(line));
-        let length = if ascii { line.len() } else { line.chars().count() };
+        let length = if short { line.text.len() } else { line.text.chars().count() };
         // The bar and the line break are two more.
         let length = length.min(MAX_LINE + cut::MARK.len()) + number.len() + 2;
         if characters + length > MAX_CONTENT {
             break;
         }
         characters += length;
-        if numbered.lines > 0 {
-            numbered.content.push('\n');
-        }
-        numbered.content.push_str(number);
-        numbered.content.push('|');
-        numbered.cut += u32::from(cut::push(&mut numbered.content, line, MAX_LINE));
+        numbered.json.push_str(if numbered.lines > 0 { "\\n" } else { "" });
+        // For a guest, copying a few bytes costs more than writing them one by one.
+        number.chars().for_each(|digit| numbered.json.push(digit));
+        numbered.json.push('|');
+        numbered.cut += u32::from(line.push(&mut numbered.json));
         numbered.lines += 1;
+        start = line.end;
     }
     // A line that the host cut may end in half a character, but that is not shown.
-    numbered.garbled = lossy && numbered.content.contains('\u{fffd}');
+    numbered.garbled = lossy && numbered.json.contains('\u{fffd}');
     numbered
 }
 
-/// The lines, each with its line break.
-fn lines(text: &str) -> impl Iterator<Item = &str> {
-    let mut start = 0;
-    let ends = memchr::memchr_iter(b'\n', text.as_bytes()).map(|at| at + 1).chain([text.len()]);
-    // Each end is at or after the one before, and behind a line break or at the end of the text.
-    ends.map(move |end| &text[std::mem::replace(&mut start, end)..end]).filter(|line| !line.is_empty())
+/// A line without its line break.
+struct Line<'a> {
+    text: &'a str,
+    /// Whether it stands in a JSON string as it is.
+    plain: bool,
+    /// Where the next one starts.
+    end: usize,
+}
+
+impl<'a> Line<'a> {
+    /// The line that starts there, unless the text ends.
+    fn at(text: &'a str, start: usize) -> Option<Self> {
+        let bytes = text.as_bytes();
+        if start >= bytes.len() {
+            return None;
+        }
+        // A line break is special too, so one look finds the end and what is in the way.
+        let first = escape::special(bytes, start);
+        let mut next = first;
+        while let Some(at) = next
+            && bytes[at] != b'\n'
+        {
+            next = escape::special(bytes, at + 1);
+        }
+        // Both ends are ASCII or those of the text.
+        let line = &text[start..next.unwrap_or(bytes.len())];
+        let line = if next.is_some() { line.strip_suffix('\r').unwrap_or(line) } else { line };
+        let end = next.map_or(bytes.len(), |at| at + 1);
+        Some(Self { text: line, plain: first.is_none_or(|at| at >= start + line.len()), end })
+    }
+
+    /// Adds what is shown of it. Says whether it was cut.
+    fn push(&self, json: &mut String) -> bool {
+        if self.plain && self.text.len() <= MAX_LINE {
+            json.push_str(self.text);
+            return false;
+        }
+        let (shown, mark) = cut::cut(self.text, MAX_LINE);
+        escape::push(json, shown);
+        json.push_str(mark);
+        !mark.is_empty()
+    }
 }
 
 #[cfg(test)]
@@ -67,8 +106,14 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    impl Numbered {
+        fn content(&self) -> String {
+            serde_json::from_str(&format!("\"{}\"", self.json)).unwrap()
+        }
+    }
+
     fn content(text: &str, first: u64) -> String {
-        number(text.as_bytes(), first).content
+        number(text.as_bytes(), first).content()
     }
 
     #[test]
@@ -93,7 +138,7 @@ mod tests {
     fn long_lines_are_cut_at_characters() {
         let long = "é".repeat(MAX_LINE + 1);
         let numbered = number(format!("{long}\nshort").as_bytes(), 1);
-        assert_eq!(numbered.content, format!("1|{}... [truncated]\n2|short", "é".repeat(MAX_LINE)));
+        assert_eq!(numbered.content(), format!("1|{}... [truncated]\n2|short", "é".repeat(MAX_LINE)));
         assert_eq!(numbered.cut, 1);
         assert_eq!(content(&"é".repeat(MAX_LINE), 1), format!("1|{}", "é".repeat(MAX_LINE)));
     }
@@ -102,15 +147,16 @@ mod tests {
     fn an_answer_ends_with_a_whole_line() {
         let text = format!("{}\n", "y".repeat(997)).repeat(200);
         let numbered = number(text.as_bytes(), 1);
-        assert!(numbered.content.len() <= MAX_CONTENT && numbered.content.len() > MAX_CONTENT - 1_100);
-        assert_eq!(numbered.content.lines().count(), numbered.lines as usize);
-        assert!(numbered.content.ends_with(&"y".repeat(997)));
+        let content = numbered.content();
+        assert!(content.len() <= MAX_CONTENT && content.len() > MAX_CONTENT - 1_100);
+        assert_eq!(content.lines().count(), numbered.lines as usize);
+        assert!(content.ends_with(&"y".repeat(997)));
     }
 
     #[test]
     fn what_is_not_utf8_is_shown_as_such() {
         let numbered = number(b"a\xffb\n", 1);
-        assert_eq!((numbered.content.as_str(), numbered.garbled), ("1|a\u{fffd}b", true));
+        assert_eq!((numbered.content().as_str(), numbered.garbled), ("1|a\u{fffd}b", true));
     }
 
     proptest! {
@@ -118,7 +164,7 @@ mod tests {
         fn the_lines_can_be_read_back(lines in prop::collection::vec("[^\r\n\u{feff}]{0,30}", 1..40), first in 1_u64..100_000) {
             let numbered = number((lines.join("\n") + "\n").as_bytes(), first);
             prop_assert_eq!(numbered.lines as usize, lines.len());
-            for (at, (shown, line)) in numbered.content.split('\n').zip(&lines).enumerate() {
+            for (at, (shown, line)) in numbered.content().split('\n').zip(&lines).enumerate() {
                 let (number, text) = shown.split_once('|').unwrap();
                 prop_assert_eq!(number.parse::<u64>().unwrap(), first + at as u64);
                 prop_assert_eq!(text, line);

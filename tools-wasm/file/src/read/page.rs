@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use hermes_tool::fs::{Excerpt, LinesQuery};
 
+use super::answer::Answer;
 use super::number::{Numbered, number};
 use super::{MAX_LINE, Read};
 
@@ -34,14 +35,13 @@ impl<'a> Page<'a> {
     }
 
     /// The answer, with a note in front of the hints where there is one.
-    pub(super) fn answer(self, note: Option<String>) -> Read {
+    pub(super) fn answer(self, note: Option<String>) -> Answer {
         let numbered = number(self.bytes, self.first);
         let next = self.first.saturating_add(numbered.lines.into());
         let more = numbered.lines > 0 && next <= self.total;
         let by_limit = more && numbered.lines == self.count;
         let hints = self.hints(&numbered, note, more.then_some(next));
-        Read {
-            content: Some(numbered.content),
+        let rest = Read {
             total_lines: self.total,
             file_size: self.size,
             truncated: Some(more),
@@ -51,7 +51,8 @@ impl<'a> Page<'a> {
             next_offset: more.then_some(next),
             hint: (!hints.is_empty()).then_some(hints),
             ..Read::default()
-        }
+        };
+        Answer { page: Some(numbered.json), rest }
     }
 
     fn hints(&self, numbered: &Numbered, note: Option<String>, next: Option<u64>) -> String {
