@@ -13,7 +13,7 @@ use std::{
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::guest;
+use super::{compiled, guest};
 
 /// How long a test waits for a line that must come.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -25,6 +25,13 @@ pub(crate) struct Place {
 
 impl Place {
     pub(crate) fn new() -> Self {
+        let place = Self::bare();
+        compiled::fill(&place.home());
+        place
+    }
+
+    /// One where nothing was compiled before.
+    pub(crate) fn bare() -> Self {
         let root = tempfile::tempdir().unwrap();
         fs::create_dir(root.path().join("tools")).unwrap();
         Self { root }

@@ -31,6 +31,8 @@ use hermes_host::{
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use super::compiled;
+
 /// What no answer may ever hold.
 const CANARY: &str = "canary-5d0e91";
 
@@ -48,9 +50,10 @@ struct Desk {
 impl Desk {
     fn new() -> Self {
         let desk = Self { root: tempfile::tempdir().unwrap() };
-        for folder in ["work/sub", "outside", "tools", "home"] {
+        for folder in ["work/sub", "outside", "tools"] {
             fs::create_dir_all(desk.path(folder)).unwrap();
         }
+        compiled::fill(&desk.path("home"));
         desk.put("work/plain.txt", "inside\n");
         desk.put("work/sub/deep.txt", "deep inside\n");
         desk.put("outside/canary.txt", CANARY);

@@ -6,6 +6,7 @@ mod attack;
 mod audit;
 mod batch;
 mod cli;
+mod compiled;
 mod definitions;
 mod files;
 mod folder;

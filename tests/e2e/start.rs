@@ -48,7 +48,7 @@ fn answers(host: &Host, tool: &str) {
 
 #[test]
 fn a_second_start_with_50_components_compiles_and_instantiates_nothing() {
-    let place = Place::new();
+    let place = Place::bare();
     for n in 0..50 {
         place.drop_in(&format!("tool{n}.wasm"), &guest::good(&format!("tool{n}")));
     }
@@ -69,7 +69,7 @@ fn a_second_start_with_50_components_compiles_and_instantiates_nothing() {
 
 #[test]
 fn a_damaged_or_planted_artifact_is_compiled_again() {
-    let place = Place::new();
+    let place = Place::bare();
     place.drop_in("a.wasm", &guest::good("a"));
     builder(&place).build().unwrap();
     let artifact = cached(&place, "bin");
@@ -94,7 +94,7 @@ fn a_damaged_or_planted_artifact_is_compiled_again() {
 
 #[test]
 fn a_file_that_changed_is_not_compiled_under_its_old_name() {
-    let place = Place::new();
+    let place = Place::bare();
     place.drop_in("a.wasm", &guest::good("a"));
     let host = builder(&place).build().unwrap();
     drop(host);
@@ -107,7 +107,7 @@ fn a_file_that_changed_is_not_compiled_under_its_old_name() {
 
 #[test]
 fn a_cache_that_others_can_write_is_refused_with_the_remedy() {
-    let place = Place::new();
+    let place = Place::bare();
     place.drop_in("a.wasm", &guest::good("a"));
     let cache = place.home().join("cache");
     fs::create_dir_all(&cache).unwrap();
@@ -123,7 +123,7 @@ fn a_cache_that_others_can_write_is_refused_with_the_remedy() {
 
 #[test]
 fn a_new_cache_is_for_its_owner_alone() {
-    let place = Place::new();
+    let place = Place::bare();
     place.drop_in("a.wasm", &guest::good("a"));
     builder(&place).build().unwrap();
     assert_eq!(fs::metadata(place.home().join("cache")).unwrap().permissions().mode() & 0o777, 0o700);
@@ -132,7 +132,7 @@ fn a_new_cache_is_for_its_owner_alone() {
 
 #[test]
 fn a_missing_worker_is_said_and_not_remembered() {
-    let place = Place::new();
+    let place = Place::bare();
     place.drop_in("a.wasm", &guest::good("a"));
     let broken = builder(&place).compiler(Compiler::Worker("/no/worker".into(), CompileLimits::STANDARD));
     let host = broken.build().unwrap();
@@ -142,7 +142,7 @@ fn a_missing_worker_is_said_and_not_remembered() {
 
 #[test]
 fn a_worker_that_is_ended_from_outside_or_talks_nonsense_is_not_held_against_the_component() {
-    let place = Place::new();
+    let place = Place::bare();
     place.drop_in("a.wasm", &guest::good("a"));
     let script = place.root.path().join("worker.sh");
     for (body, reason) in [("kill -TERM $$", "ended from outside"), ("echo hello", "answered with something else")] {
@@ -157,7 +157,7 @@ fn a_worker_that_is_ended_from_outside_or_talks_nonsense_is_not_held_against_the
 
 #[test]
 fn a_machine_short_of_memory_is_not_held_against_the_component() {
-    let place = Place::new();
+    let place = Place::bare();
     place.drop_in("a.wasm", &guest::good("a"));
     let short = format!(
         "ulimit -v 3000000; exec {} --home {} --tools {} list --json",
@@ -173,7 +173,7 @@ fn a_machine_short_of_memory_is_not_held_against_the_component() {
 
 #[test]
 fn one_components_cache_is_not_taken_for_anothers() {
-    let place = Place::new();
+    let place = Place::bare();
     place.drop_in("a.wasm", &guest::good("a"));
     builder(&place).build().unwrap();
     let (json, bin) = (cached(&place, "json"), cached(&place, "bin"));
@@ -191,7 +191,7 @@ fn one_components_cache_is_not_taken_for_anothers() {
 
 #[test]
 fn an_embedder_may_compile_in_its_own_process() {
-    let place = Place::new();
+    let place = Place::bare();
     place.drop_in("a.wasm", &guest::good("a"));
     let host = builder(&place).compiler(Compiler::InProcess).build().unwrap();
     answers(&host, "a");
@@ -199,7 +199,7 @@ fn an_embedder_may_compile_in_its_own_process() {
 
 #[test]
 fn a_reload_swaps_the_code_and_keeps_the_old_for_those_who_hold_it() {
-    let place = Place::new();
+    let place = Place::bare();
     place.drop_in("a.wasm", &guest::good("a"));
     let host = builder(&place).build().unwrap();
     let old = host.catalogue();
@@ -213,7 +213,7 @@ fn a_reload_swaps_the_code_and_keeps_the_old_for_those_who_hold_it() {
 
 #[tokio::test]
 async fn calls_work_on_the_embedders_own_executor() {
-    let place = Place::new();
+    let place = Place::bare();
     place.drop_in("a.wasm", &guest::good("a"));
     let host = builder(&place).build().unwrap();
     let calls = (0..100).map(|_| host.call("a", "{}", CallContext::default()));
