@@ -76,6 +76,34 @@ fn a_key_that_was_granted_by_its_own_name_is_handed_out() {
 }
 
 #[test]
+fn a_walk_that_starts_in_a_dot_folder_knows_where_it_is() {
+    let desk = Desk::new();
+    for path in
+        [".docker/config.json", ".config/gh/hosts", ".config/app/.docker/config.json", ".ssh/id_rsa", ".ssh/.env"]
+    {
+        desk.put(&format!("work/{path}"), CANARY);
+    }
+    for path in [".docker/plain", ".docker/sub/config.json", ".config/app/gh", ".ssh/config", ".ssh/sub/known"] {
+        desk.put(&format!("work/{path}"), "plain");
+    }
+    for (granted, start, expected) in [
+        ("work", ".docker", &[".docker/plain", ".docker/sub/config.json"][..]),
+        ("work/.docker", ".docker", &[".docker/plain", ".docker/sub/config.json"]),
+        ("work", ".config", &[".config/app/gh"]),
+        ("work/.config", ".config", &[".config/app/gh"]),
+        ("work/.config", ".config/app", &[".config/app/gh"]),
+        ("work/.ssh", ".ssh", &[".ssh/config", ".ssh/sub/known"]),
+        ("work/.ssh", ".ssh/sub", &[".ssh/sub/known"]),
+    ] {
+        let host = desk.grant(&desk.folder(granted, "access = \"read\"")).granted();
+        let found = host.fs(json!({ "op": "find", "path": start, "all": true }));
+        assert_eq!(ok(&found)["paths"], json!(expected), "{granted}, {start}");
+        let found = host.fs(json!({ "op": "search", "path": start, "pattern": "canary", "all": true }));
+        assert_eq!(ok(&found)["total"], 0, "{granted}, {start}");
+    }
+}
+
+#[test]
 fn a_grant_of_one_file_is_of_no_other() {
     let desk = furnished();
     let host = desk.grant(&desk.folder("work/.env", "access = \"write\"")).granted();

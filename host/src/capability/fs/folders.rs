@@ -42,8 +42,8 @@ pub(super) struct Opened {
     pub(super) real: PathBuf,
     /// The one name in it that was granted, where that is a file.
     only: Option<PathBuf>,
-    /// Whether it is itself one that no grant of a folder above covers.
-    guarded: bool,
+    /// Whether it was granted by a name that is guarded: then only what lies below is judged by its names.
+    pub(super) named: bool,
     /// Whether it lies on a disk that answers by itself: work there need not be handed to another thread.
     pub(super) local: bool,
 }
@@ -74,8 +74,8 @@ impl Opened {
             _ => (real, None),
         };
         let dir = Dir::open_ambient_dir(&real, ambient_authority())?;
-        let local = is_local(&dir);
-        Ok(Self { dir, guarded: guarded(&real).is_some(), real, only, local })
+        let (named, local) = (guarded(&real).is_some(), is_local(&dir));
+        Ok(Self { dir, real, only, named, local })
     }
 
     fn still_exists(&self) -> bool {
@@ -332,8 +332,7 @@ impl Place<'_> {
         if self.opened.only.is_some() {
             return Err(denied(&self.shown, "leads to another file than the one that was granted"));
         }
-        // What was granted by its own name is not judged by it again, only what lies below.
-        match guarded(if self.opened.guarded { path } else { &whole }) {
+        match guarded(if self.opened.named { path } else { &whole }) {
             Some(Guarded::Hidden) => {
                 let why = "holds keys or credentials: it is only handed out where it is granted by its own name";
                 Err(denied(&self.shown, why))

@@ -12,6 +12,7 @@ use std::{
     time::Instant,
 };
 
+use memchr::memrchr;
 use rustix::fs::OFlags;
 
 use super::{
@@ -22,7 +23,7 @@ use super::{
     limits::SEARCH_WALL,
     search::{self, Problem, Rules, Start, Step, Stop},
     secrets,
-    sensitive::{Guarded, guarded},
+    sensitive::hidden,
 };
 use crate::{
     grant::{Access, Links, Secrets},
@@ -96,8 +97,8 @@ struct Root<'a> {
     shown: String,
     /// The host's own files below it.
     own: Vec<PathBuf>,
-    /// Whether a name on its own way starts with a dot: then that counts for what lies below.
-    below_a_dot: bool,
+    /// Its own name, if that counts for what lies in it.
+    name: Vec<u8>,
 }
 
 impl<'a> Root<'a> {
@@ -115,8 +116,9 @@ impl<'a> Root<'a> {
         }
         let shown = folders.shown(&place.shown);
         let own = folders.own_below(&place.real(&found.path));
-        let below_a_dot = place.real(&found.path).iter().any(|name| name.as_bytes().starts_with(b"."));
-        Ok(Self { is_file: !metadata.is_dir(), place, found, above, shown, own, below_a_dot })
+        let granted = || place.opened.real.file_name().filter(|_| !place.opened.named);
+        let name = found.path.file_name().or_else(granted).unwrap_or_default().as_bytes().to_owned();
+        Ok(Self { is_file: !metadata.is_dir(), place, found, above, shown, own, name })
     }
 
     fn walk<T>(
@@ -144,7 +146,7 @@ impl<'a> Root<'a> {
         })
     }
 
-    /// Whether something below is never handed out. Asked of every file, so most are decided by their path below the start alone.
+    /// Whether something below is never handed out. The walk asks on its way down, so what is above was asked about before.
     fn refuses(&self, path: &Path, name: &[u8]) -> bool {
         if is_draft(name) || self.own.iter().any(|own| own == path) {
             return true;
@@ -152,9 +154,12 @@ impl<'a> Root<'a> {
         if self.is_file {
             return false;
         }
-        match self.below_a_dot {
-            true => self.place.judge(&self.found.path.join(path), Access::Read).is_err(),
-            false => guarded(path) == Some(Guarded::Hidden),
-        }
+        hidden(folder_of(path, name).unwrap_or(&self.name), name)
     }
+}
+
+/// The name of the folder that something is in, unless that is the start.
+fn folder_of<'a>(path: &'a Path, name: &[u8]) -> Option<&'a [u8]> {
+    let folder = path.as_os_str().as_bytes().strip_suffix(name)?.strip_suffix(b"/")?;
+    Some(memrchr(b'/', folder).map_or(folder, |slash| folder.get(slash + 1..).unwrap_or_default()))
 }

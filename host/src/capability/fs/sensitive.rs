@@ -1,7 +1,7 @@
 //! Files that no grant of a folder covers: keys and credentials, and what would let a tool run code as its user. A grant that
 //! names such a file itself covers it.
 
-use std::{ffi::OsStr, os::unix::ffi::OsStrExt, path::Path};
+use std::{iter, os::unix::ffi::OsStrExt, path::Path};
 
 /// What is not done with a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,36 +12,39 @@ pub(crate) enum Guarded {
     Fixed,
 }
 
-/// Folders of keys and tokens, by the last names of their path.
-const HIDDEN_FOLDERS: &[&[&str]] = &[
-    &[".ssh"],
-    &[".aws"],
-    &[".gnupg"],
-    &[".kube"],
-    &[".azure"],
-    &[".password-store"],
-    &[".config", "gh"],
-    &[".config", "gcloud"],
-    &[".config", "op"],
+/// A name that is guarded in a folder of a certain name, or in any where that is empty. One of the two starts with a dot.
+type Name = (&'static str, &'static str);
+
+/// Folders of keys and tokens.
+const HIDDEN_FOLDERS: &[Name] = &[
+    ("", ".ssh"),
+    ("", ".aws"),
+    ("", ".gnupg"),
+    ("", ".kube"),
+    ("", ".azure"),
+    ("", ".password-store"),
+    (".config", "gh"),
+    (".config", "gcloud"),
+    (".config", "op"),
 ];
 
 /// Files of keys and tokens in folders whose name starts with a dot, or whose own name does.
-const HIDDEN_DOT_FILES: &[&[&str]] = &[
-    &[".env"],
-    &[".envrc"],
-    &[".netrc"],
-    &[".pgpass"],
-    &[".my.cnf"],
-    &[".npmrc"],
-    &[".yarnrc.yml"],
-    &[".pypirc"],
-    &[".git-credentials"],
-    &[".htpasswd"],
-    &[".vault-token"],
-    &[".docker", "config.json"],
-    &[".cargo", "credentials"],
-    &[".cargo", "credentials.toml"],
-    &[".terraform.d", "credentials.tfrc.json"],
+const HIDDEN_DOT_FILES: &[Name] = &[
+    ("", ".env"),
+    ("", ".envrc"),
+    ("", ".netrc"),
+    ("", ".pgpass"),
+    ("", ".my.cnf"),
+    ("", ".npmrc"),
+    ("", ".yarnrc.yml"),
+    ("", ".pypirc"),
+    ("", ".git-credentials"),
+    ("", ".htpasswd"),
+    ("", ".vault-token"),
+    (".docker", "config.json"),
+    (".cargo", "credentials"),
+    (".cargo", "credentials.toml"),
+    (".terraform.d", "credentials.tfrc.json"),
 ];
 
 /// Files of keys and tokens, wherever they lie.
@@ -65,50 +68,52 @@ const HIDDEN_ENDINGS: &[&str] = &["key", "p12", "pfx", "jks", "keystore", "kdbx"
 const ENV_FOR_EVERYBODY: &[&str] = &["example", "sample", "template", "dist", "defaults"];
 
 /// What git, a shell or a login runs or obeys.
-const FIXED: &[&[&str]] = &[
-    &[".git", "config"],
-    &[".git", "hooks"],
-    &[".bashrc"],
-    &[".bash_profile"],
-    &[".bash_login"],
-    &[".bash_logout"],
-    &[".profile"],
-    &[".zshrc"],
-    &[".zshenv"],
-    &[".zprofile"],
-    &[".zlogin"],
-    &[".gitconfig"],
-    &[".config", "git"],
-    &[".config", "fish"],
-    &[".config", "autostart"],
-    &[".config", "systemd"],
+const FIXED: &[Name] = &[
+    (".git", "config"),
+    (".git", "hooks"),
+    ("", ".bashrc"),
+    ("", ".bash_profile"),
+    ("", ".bash_login"),
+    ("", ".bash_logout"),
+    ("", ".profile"),
+    ("", ".zshrc"),
+    ("", ".zshenv"),
+    ("", ".zprofile"),
+    ("", ".zlogin"),
+    ("", ".gitconfig"),
+    (".config", "git"),
+    (".config", "fish"),
+    (".config", "autostart"),
+    (".config", "systemd"),
 ];
 
 /// What must not be done with a path, whatever its spelling: names are compared without their case, as some disks do.
 pub(crate) fn guarded(path: &Path) -> Option<Guarded> {
-    let file = path.file_name()?;
-    let is_file = |name: &&str| file.as_bytes().eq_ignore_ascii_case(name.as_bytes());
-    if HIDDEN_FILES.iter().any(is_file) || hidden_by_its_form(&file.to_string_lossy()) {
+    let names = path.iter().map(OsStrExt::as_bytes);
+    let mut steps = iter::once(&b""[..]).chain(names.clone()).zip(names);
+    let (above, name) = steps.clone().last()?;
+    if hidden(above, name) || steps.clone().any(|(above, name)| is_one_of(HIDDEN_FOLDERS, above, name)) {
         return Some(Guarded::Hidden);
     }
-    // Everything else that is guarded has a name with a dot in front: nearly all paths are done here.
-    if !path.iter().any(|name| name.as_bytes().starts_with(b".")) {
-        return None;
-    }
-    let in_one = |folders: &[&[&str]]| path.ancestors().any(|above| any_ends(folders, above));
-    if in_one(HIDDEN_FOLDERS) || any_ends(HIDDEN_DOT_FILES, path) {
-        return Some(Guarded::Hidden);
-    }
-    in_one(FIXED).then_some(Guarded::Fixed)
+    steps.any(|(above, name)| is_one_of(FIXED, above, name)).then_some(Guarded::Fixed)
 }
 
-/// Whether the path ends with one of these.
-fn any_ends(endings: &[&[&str]], path: &Path) -> bool {
-    let same = |(name, wanted): (&OsStr, &&str)| name.as_bytes().eq_ignore_ascii_case(wanted.as_bytes());
-    endings.iter().any(|ending| {
-        let mut names = path.iter().rev();
-        ending.iter().rev().all(|wanted| names.next().is_some_and(|name| same((name, wanted))))
-    })
+/// Whether something is hidden by its own name and that of the folder it is in. A walk asks this of every entry on its way down,
+/// which is as good as [`guarded`] and takes no look at the whole path.
+pub(crate) fn hidden(above: &[u8], name: &[u8]) -> bool {
+    HIDDEN_FILES.iter().any(|file| name.eq_ignore_ascii_case(file.as_bytes()))
+        || hidden_by_its_form(&String::from_utf8_lossy(name))
+        || is_one_of(HIDDEN_FOLDERS, above, name)
+        || is_one_of(HIDDEN_DOT_FILES, above, name)
+}
+
+fn is_one_of(names: &[Name], above: &[u8], name: &[u8]) -> bool {
+    // Nearly all are done here.
+    if !name.starts_with(b".") && !above.starts_with(b".") {
+        return false;
+    }
+    let same = |known: &str, name: &[u8]| name.eq_ignore_ascii_case(known.as_bytes());
+    names.iter().any(|(folder, known)| same(known, name) && (folder.is_empty() || same(folder, above)))
 }
 
 fn hidden_by_its_form(file: &str) -> bool {
@@ -126,6 +131,8 @@ fn hidden_by_its_form(file: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -178,6 +185,26 @@ mod tests {
             "package.json",
         ] {
             assert_eq!(guarded(Path::new(path)), None, "{path}");
+        }
+    }
+
+    #[test]
+    fn every_name_with_a_folder_or_without_has_the_dot_that_is_looked_for_first() {
+        for (above, name) in [HIDDEN_FOLDERS, HIDDEN_DOT_FILES, FIXED].concat() {
+            assert!(if above.is_empty() { name } else { above }.starts_with('.'), "{above}/{name}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn asking_on_the_way_down_hides_what_the_path_would(
+            names in prop::collection::vec("\\.(config|docker|ssh|env|cargo)|gh|config\\.json|credentials|id_rsa|a|\\.tmp", 1..5),
+        ) {
+            let above = iter::once("").chain(names.iter().map(String::as_str));
+            let on_the_way = above.zip(&names).any(|(above, name)| hidden(above.as_bytes(), name.as_bytes()));
+            let whole = names.join("/");
+            let paths = Path::new(&whole).ancestors();
+            prop_assert_eq!(on_the_way, paths.into_iter().any(|path| guarded(path) == Some(Guarded::Hidden)));
         }
     }
 }
