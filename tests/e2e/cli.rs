@@ -229,7 +229,7 @@ fn definitions_come_in_three_forms_and_by_toolset() {
 
 #[test]
 fn inspect_reads_a_file_without_running_it() {
-    let place = Place::new();
+    let place = Place::bare();
     place.drop_in("hi.wasm", &guest::good("hi"));
     let output = place.run(&["inspect", place.tools().join("hi.wasm").to_str().unwrap(), "--json"]);
     assert_eq!(code(&output), 0, "{output:?}");

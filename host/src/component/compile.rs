@@ -82,6 +82,8 @@ fn in_child(program: &PathBuf, limits: &CompileLimits, bytes: &[u8]) -> Result<V
         .arg(worker::COMMAND)
         .args([limits.cpu.as_secs().to_string(), limits.memory.to_string()])
         .env_clear()
+        // By itself the allocator reserves a gigabyte ahead, and the limit is one of address space. In KiB.
+        .env("MIMALLOC_ARENA_RESERVE", "32768")
         .current_dir("/")
         // Ctrl-C is for the host; a worker that it ended would look like one that failed.
         .process_group(0)

@@ -51,7 +51,7 @@ fn verified(change: impl FnOnce(&mut Vec<String>)) -> (i32, Vec<u64>, String) {
 #[test]
 fn a_log_that_nobody_touched_is_whole() {
     assert_eq!(verified(|_| ()), (0, vec![], "whole: 5 lines, none removed or changed\n".into()));
-    let place = Place::new();
+    let place = Place::bare();
     let output = place.run(&["audit", "--verify"]);
     assert_eq!(
         (output.status.code(), stdout(&output).as_str()),
