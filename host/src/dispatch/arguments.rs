@@ -53,15 +53,16 @@ pub(super) fn prepare(entry: Option<&Entry>, text: &str) -> Result<String, CallE
     if !given.is_object() {
         return Err(invalid(format!("the arguments must be a JSON object, not {}", kind(&given))));
     }
-    let Some(entry) = entry else { return Ok(given.to_string()) };
+    let text_of = |value: &Value| serde_json::to_string(value).map_err(|why| invalid(why.to_string()));
+    let Some(entry) = entry else { return text_of(&given) };
     let name = &entry.definition.name;
     let value = coerce(given, &entry.definition.parameters);
     let validator = entry.validator().map_err(|why| CallError::new(ErrorKind::Failed, &why))?;
     let taken = if validator.is_valid(&value) {
-        Some(value.to_string())
+        Some(text_of(&value)?)
     } else {
         // Read once more rather than copied for every call: this is rare.
-        Some(parse()?).filter(|given| validator.is_valid(given)).map(|given| given.to_string())
+        Some(parse()?).filter(|given| validator.is_valid(given)).map(|given| text_of(&given)).transpose()?
     };
     if let Some(taken) = taken {
         // What was a string may have become a list of more values than came.
