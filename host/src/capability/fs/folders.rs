@@ -2,7 +2,10 @@
 
 use std::{
     io,
-    os::{fd::AsFd, unix::fs::MetadataExt},
+    os::{
+        fd::AsFd,
+        unix::{ffi::OsStrExt, fs::MetadataExt},
+    },
     path::{Component, Path, PathBuf},
     sync::{Arc, PoisonError, RwLock},
 };
@@ -15,7 +18,7 @@ use super::{
     fault::{Outcome, denied, fault, system},
     limits::{DEPTH, PATH_BYTES},
     memory::Memory,
-    sensitive::{Guarded, guarded},
+    sensitive::{Guarded, guarded, guarded_in},
     turns::Turns,
 };
 use crate::{
@@ -332,7 +335,8 @@ impl Place<'_> {
         if self.opened.only.is_some() {
             return Err(denied(&self.shown, "leads to another file than the one that was granted"));
         }
-        match guarded(if self.opened.named { path } else { &whole }) {
+        let folder = self.opened.real.file_name().filter(|_| !self.opened.named).unwrap_or_default();
+        match guarded_in(folder.as_bytes(), path) {
             Some(Guarded::Hidden) => {
                 let why = "holds keys or credentials: it is only handed out where it is granted by its own name";
                 Err(denied(&self.shown, why))

@@ -89,8 +89,13 @@ const FIXED: &[Name] = &[
 
 /// What must not be done with a path, whatever its spelling: names are compared without their case, as some disks do.
 pub(crate) fn guarded(path: &Path) -> Option<Guarded> {
+    guarded_in(b"", path)
+}
+
+/// The same for a path from a folder that is not guarded itself, by the folder's own name.
+pub(crate) fn guarded_in(folder: &[u8], path: &Path) -> Option<Guarded> {
     let names = path.iter().map(OsStrExt::as_bytes);
-    let mut steps = iter::once(&b""[..]).chain(names.clone()).zip(names);
+    let mut steps = iter::once(folder).chain(names.clone()).zip(names);
     let (above, name) = steps.clone().last()?;
     if hidden(above, name) || steps.clone().any(|(above, name)| is_one_of(HIDDEN_FOLDERS, above, name)) {
         return Some(Guarded::Hidden);
@@ -196,6 +201,17 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn a_folder_that_is_not_guarded_leaves_only_its_name_to_look_at(
+            above in prop::collection::vec("\\.config|\\.git|\\.tmp|\\.docker|home|a", 1..4),
+            below in prop::collection::vec("\\.ssh|\\.git|config|hooks|gh|git|config\\.json|id_rsa|a", 0..4),
+        ) {
+            let (folder, rest) = (above.join("/"), below.join("/"));
+            prop_assume!(guarded(Path::new(&folder)).is_none());
+            let name = above.last().unwrap().as_bytes();
+            prop_assert_eq!(guarded_in(name, Path::new(&rest)), guarded(&Path::new(&folder).join(&rest)));
+        }
+
         #[test]
         fn asking_on_the_way_down_hides_what_the_path_would(
             names in prop::collection::vec("\\.(config|docker|ssh|env|cargo)|gh|config\\.json|credentials|id_rsa|a|\\.tmp", 1..5),
