@@ -6,6 +6,7 @@
 mod commit;
 mod kill;
 mod links;
+mod long;
 mod own;
 mod quota;
 mod race;
@@ -110,6 +111,15 @@ impl Desk {
     /// A host with the probe alone, and the workspace granted to it for writing.
     fn host(&self) -> Asked {
         self.grant(&self.folder("work", "access = \"write\"")).granted()
+    }
+
+    /// A host with the bundled tools, and this granted to the file tools besides the workspace.
+    fn with_tools(&self, folders: &str) -> Asked {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../target/tools/file.wasm");
+        let digest = Digest::of(&fs::read(path).unwrap());
+        let grant = format!("[tools.file]\ndigest = \"{digest}\"\nfs = [{folders}]\n");
+        fs::write(self.path("home/hermes.toml"), grant).unwrap();
+        Asked::new(self.builder().build().unwrap())
     }
 
     /// A host with the probe alone, under the grant that was written.

@@ -83,7 +83,30 @@ fn invalid(why: String) -> CallError {
     CallError::new(ErrorKind::InvalidArguments, &why)
 }
 
-/// An upper bound for the number of values, without parsing.
+/// An upper bound for the number of values, without parsing. What stands in strings is none.
 fn values(text: &str) -> usize {
-    text.bytes().filter(|byte| matches!(byte, b',' | b'[' | b'{')).count() + 1
+    let (mut count, mut in_string, mut escaped) = (1, false, false);
+    for byte in text.bytes() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if in_string => escaped = true,
+            b'"' => in_string = !in_string,
+            b',' | b'[' | b'{' if !in_string => count += 1,
+            _ => {}
+        }
+    }
+    count
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_in_a_string_is_one_value() {
+        let table = format!(r#"{{"path": "t.csv", "content": "{}"}}"#, r#"a,[b],{c},\"d\",\\"#.repeat(20_000));
+        assert_eq!(values(&table), 3);
+        assert!(check_size(&table).is_ok());
+        assert!(check_size(&format!("[{}0]", "0,".repeat(ARGUMENT_VALUES))).is_err());
+    }
 }

@@ -21,7 +21,8 @@ impl Host {
         let bundled = (file.origin == Origin::Bundled)
             .then(|| [FolderGrant::workspace(), FolderGrant::new(self.results(), Access::Read)]);
         let granted = grant.map(|grant| grant.folders().to_vec()).unwrap_or_default();
-        let folders = bundled.into_iter().flatten().chain(granted).filter_map(|folder| {
+        // The operator's words come first: where both name a folder, theirs say whether secrets are shown.
+        let folders = granted.into_iter().chain(bundled.into_iter().flatten()).filter_map(|folder| {
             // A path that can't be located was refused when the configuration was read.
             let path = folder.located(&self.0.workspace).ok()?;
             Some(Folder::new(path, folder.access, folder.secrets, folder.hard_links))

@@ -137,3 +137,29 @@ fn a_grant_that_shows_secrets_shows_them() {
     let read = host.wasi(json!({ "op": "open", "path": "settings.ini", "then": "read" }));
     assert!(ok(&read).as_str().unwrap().contains(&key()));
 }
+
+#[test]
+fn the_workspace_itself_shows_secrets_where_the_operator_says_so() {
+    let desk = furnished();
+    let read = |host: &Asked| host.call("read_file", &json!({ "path": "settings.ini" }), None).unwrap().to_string();
+    assert!(!read(&desk.with_tools("")).contains(&hidden()));
+    let host = desk.with_tools(&desk.folder("work", "access = \"read\", secrets = \"show\""));
+    assert!(read(&host).contains(&hidden()));
+    let found = host.call("search_files", &json!({ "pattern": "token" }), None).unwrap().to_string();
+    assert!(found.contains(&hidden()), "{found}");
+}
+
+#[test]
+fn a_search_from_above_masks_what_a_folder_below_masks() {
+    let desk = furnished();
+    desk.put("outside/open/settings.ini", desk.get("work/settings.ini"));
+    desk.put("outside/open/private/settings.ini", desk.get("work/settings.ini"));
+    let shown = desk.folder("outside/open", "access = \"read\", secrets = \"show\"");
+    let masked = desk.folder("outside/open/private", "access = \"read\"");
+    let search = |folders: &str| {
+        let arguments = json!({ "pattern": "token", "path": desk.text("outside/open") });
+        desk.with_tools(folders).call("search_files", &arguments, None).unwrap().to_string()
+    };
+    assert!(search(&shown).contains(&hidden()));
+    assert!(!search(&format!("{shown}, {masked}")).contains(&hidden()));
+}

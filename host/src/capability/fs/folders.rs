@@ -81,6 +81,11 @@ impl Opened {
         Ok(Self { dir, real, only, named, local })
     }
 
+    /// The real path of what was granted.
+    fn whole(&self) -> PathBuf {
+        self.only.as_ref().map_or_else(|| self.real.clone(), |only| self.real.join(only))
+    }
+
     fn still_exists(&self) -> bool {
         rustix::fs::fstat(self.dir.as_fd()).is_ok_and(|stat| stat.st_nlink > 0)
     }
@@ -236,6 +241,13 @@ impl Folders {
         path.strip_prefix(&self.workspace).unwrap_or(path).display().to_string()
     }
 
+    /// Whether something holds for a granted folder below a directory.
+    pub(super) fn any_below(&self, directory: &Path, holds: impl Fn(&Folder) -> bool) -> bool {
+        let lies_below = |path: PathBuf| path != directory && path.starts_with(directory);
+        let below = |folder: &Folder| folder.opened().is_ok_and(|opened| lies_below(opened.whole()));
+        self.folders.iter().any(|folder| holds(folder) && below(folder))
+    }
+
     /// The host's own files below a directory, from there.
     pub(super) fn own_below(&self, directory: &Path) -> Vec<PathBuf> {
         let own = [&self.own.home, &self.own.config];
@@ -289,15 +301,16 @@ impl Folders {
             }
             return Ok(Place { folder, opened, path, shown, own: &self.own });
         }
-        Err(refusal.unwrap_or_else(|| self.outside(&shown)))
+        Err(refusal.unwrap_or_else(|| self.outside(&shown, wanted)))
     }
 
-    fn outside(&self, path: &Path) -> crate::wit::latest::filesystem::Fault {
+    fn outside(&self, path: &Path, wanted: Access) -> crate::wit::latest::filesystem::Fault {
+        let advice = self.advice(if wanted == Access::Write { "write" } else { "read" });
         if self.folders.is_empty() {
-            return denied(path, &format!("can't be reached: no folder was granted; {}", self.advice("read")));
+            return denied(path, &format!("can't be reached: no folder was granted; {advice}"));
         }
         let granted: Vec<String> = self.folders.iter().map(|folder| folder.path.display().to_string()).collect();
-        denied(path, &format!("lies outside the granted folders ({}); {}", granted.join(", "), self.advice("read")))
+        denied(path, &format!("lies outside the granted folders ({}); {advice}", granted.join(", ")))
     }
 
     fn advice(&self, access: &str) -> String {

@@ -19,7 +19,7 @@ use super::{
     beneath::{self, Beneath},
     commit::is_draft,
     fault::{Outcome, fault, system},
-    folders::{Folders, Place, regular},
+    folders::{Folders, regular},
     limits::SEARCH_WALL,
     search::{self, Problem, Rules, Start, Step, Stop},
     secrets,
@@ -87,8 +87,7 @@ fn extent(extent: search::Extent) -> wit::Extent {
 }
 
 /// Where a walk begins.
-struct Root<'a> {
-    place: Place<'a>,
+struct Root {
     found: Beneath,
     is_file: bool,
     /// The directories from the granted folder down to it.
@@ -99,10 +98,13 @@ struct Root<'a> {
     own: Vec<PathBuf>,
     /// Its own name, if that counts for what lies in it.
     name: Vec<u8>,
+    /// Whether secrets are masked and files with several names left out: by its own grant, or by that of a folder below.
+    masked: bool,
+    single: bool,
 }
 
-impl<'a> Root<'a> {
-    fn new(folders: &'a Folders, path: &str) -> Outcome<Self> {
+impl Root {
+    fn new(folders: &Folders, path: &str) -> Outcome<Self> {
         let place = folders.place(path, Access::Read)?;
         let found = place.open(OFlags::RDONLY)?;
         let metadata = found.file.metadata().map_err(|why| system(&place.shown, &why))?;
@@ -118,7 +120,11 @@ impl<'a> Root<'a> {
         let own = folders.own_below(&place.real(&found.path));
         let granted = || place.opened.real.file_name().filter(|_| !place.opened.named);
         let name = found.path.file_name().or_else(granted).unwrap_or_default().as_bytes().to_owned();
-        Ok(Self { is_file: !metadata.is_dir(), place, found, above, shown, own, name })
+        let real = place.real(&found.path);
+        let masked =
+            place.folder.secrets == Secrets::Masked || folders.any_below(&real, |it| it.secrets == Secrets::Masked);
+        let single = place.folder.links == Links::Refused || folders.any_below(&real, |it| it.links == Links::Refused);
+        Ok(Self { is_file: !metadata.is_dir(), found, above, shown, own, name, masked, single })
     }
 
     fn walk<T>(
@@ -134,11 +140,7 @@ impl<'a> Root<'a> {
         let place = if self.is_file { search::Place::File { file, name } } else { search::Place::Folder(file) };
         let refused = |path: &Path, name: &[u8]| self.refuses(path, name);
         let mask = |whole: &[u8], range| secrets::mask_range(whole, range);
-        let rules = Rules {
-            refused: &refused,
-            mask: (self.place.folder.secrets == Secrets::Masked).then_some(&mask),
-            hard_links: self.place.folder.links == Links::Allowed,
-        };
+        let rules = Rules { refused: &refused, mask: self.masked.then_some(&mask), hard_links: !self.single };
         let stop = Stop { given_up, deadline: Instant::now() + SEARCH_WALL };
         walk(&Start { place, above: &above, shown: &self.shown }, &rules, &stop).map_err(|problem| match problem {
             Problem::Invalid(why) => fault(Reason::Invalid, why),

@@ -69,8 +69,8 @@ const ENV_FOR_EVERYBODY: &[&str] = &["example", "sample", "template", "dist", "d
 
 /// What git, a shell or a login runs or obeys.
 const FIXED: &[Name] = &[
-    (".git", "config"),
-    (".git", "hooks"),
+    // All of it: besides hooks and the configuration, a dozen files in there lead to others that are obeyed.
+    ("", ".git"),
     ("", ".bashrc"),
     ("", ".bash_profile"),
     ("", ".bash_login"),
@@ -165,7 +165,9 @@ mod tests {
 
     #[test]
     fn what_others_run_is_read_but_not_written() {
-        for path in [".git/config", ".git/hooks/pre-commit", "sub/.git/hooks", ".bashrc"] {
+        for path in
+            [".git/config", "sub/.git/hooks/pre-commit", ".git/commondir", ".git/modules/a/config", "a/.GIT", ".bashrc"]
+        {
             assert_eq!(guarded(Path::new(path)), Some(Guarded::Fixed), "{path}");
         }
     }
@@ -183,7 +185,6 @@ mod tests {
             ".key",
             "monkey.txt",
             ".gitignore",
-            ".git/HEAD",
             "environment.env.rs",
             ".github/workflows/ci.yml",
             "config.json",

@@ -2,14 +2,12 @@
 
 use std::borrow::Cow;
 
-use super::{MAX_LINE, MAX_LINES, escape};
+use super::{MAX_LINE, escape};
 use crate::cut;
 
-/// Characters of one answer: what a model reads at once without losing the thread.
-const MAX_CONTENT: usize = 100_000;
-
-/// The most that stands around a line: its number, the bar and the line break.
-const NUMBER: usize = 22;
+/// Characters of the lines in one answer, as they stand in its JSON. The host passes 100,000 of a whole answer on; what it would
+/// cut has no `next_offset` to go on with.
+const MAX_CONTENT: usize = 95_000;
 
 /// Lines with their numbers.
 #[derive(Debug, Default)]
@@ -30,25 +28,28 @@ pub(super) fn number(bytes: &[u8], first: u64) -> Numbered {
     let text = std::str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed);
     let lossy = matches!(text, Cow::Owned(_));
     let text = if first == 1 { text.strip_prefix('\u{feff}').unwrap_or(&text) } else { &text };
-    // Where it fits by its bytes, nobody needs to count characters.
-    let short = text.len() + MAX_LINES as usize * NUMBER <= MAX_CONTENT;
     let mut numbered = Numbered { json: String::with_capacity(text.len() + text.len() / 4), ..Numbered::default() };
     let mut digits = itoa::Buffer::new();
-    let (mut characters, mut start) = (0, 0);
+    let mut start = 0;
+    let (mut counted, mut characters) = (0, 0);
     while let Some(line) = Line::at(text, start) {
-        let number = digits.format(first.saturating_add(numbered.lines.into()));
-        let length = if short { line.text.len() } else { line.text.chars().count() };
-        // The bar and the line break are two more.
-        let length = length.min(MAX_LINE + cut::MARK.len()) + number.len() + 2;
-        if characters + length > MAX_CONTENT {
-            break;
-        }
-        characters += length;
+        let before = numbered.json.len();
         numbered.json.push_str(if numbered.lines > 0 { "\\n" } else { "" });
         // For a guest, copying a few bytes costs more than writing them one by one.
+        let number = digits.format(first.saturating_add(numbered.lines.into()));
         number.chars().for_each(|digit| numbered.json.push(digit));
         numbered.json.push('|');
-        numbered.cut += u32::from(line.push(&mut numbered.json));
+        let cut = line.push(&mut numbered.json);
+        // Where the bytes fit, nobody needs to count characters.
+        if numbered.json.len() > MAX_CONTENT {
+            characters += numbered.json[counted..].chars().count();
+            counted = numbered.json.len();
+            if characters > MAX_CONTENT {
+                numbered.json.truncate(before);
+                break;
+            }
+        }
+        numbered.cut += u32::from(cut);
         numbered.lines += 1;
         start = line.end;
     }

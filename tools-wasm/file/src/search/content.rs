@@ -13,8 +13,8 @@ const MAX_LINE: usize = 500;
 /// From so many matches on, they are grouped by file: naming the file again and again would be most of the answer.
 const GROUPED_FROM: usize = 5;
 
-/// Bytes of lines in one answer. With its escapes it stays below what the host passes on in one piece.
-const MAX_TEXT: usize = 80_000;
+/// Bytes of lines in one answer, as they stand in its JSON: below what the host passes on in one piece.
+const MAX_TEXT: usize = 90_000;
 
 const FORMAT: &str = "the path of a file on a line of its own, below it its lines as NUMBER:text for a match and NUMBER-text for \
     context; -- where lines are left out; an empty line between files";
@@ -48,10 +48,7 @@ pub(super) fn search(filter: Filter, pattern: String, mode: Mode, context: u32) 
 
 fn explain(fault: Fault, query: &SearchQuery) -> Error {
     match fault.reason {
-        Reason::Invalid => Error::invalid(format!(
-            "{}; in a pattern, put a backslash before characters that are meant literally, such as ( ) [ ] {{ }} . * + ? | ^ $",
-            fault.message
-        )),
+        Reason::Invalid => fault.into(),
         _ => missing::explain(fault, &query.filter.path),
     }
 }
@@ -75,11 +72,21 @@ fn alone(hit: Hit) -> Match {
     Match { path: hit.path, line: hit.number, content }
 }
 
+/// Bytes of a text in a JSON string.
+fn in_json(text: &str) -> usize {
+    let bytes = |byte: u8| match byte {
+        b'"' | b'\\' | b'\n' | b'\t' | b'\r' => 2,
+        0..b' ' => 6,
+        _ => 1,
+    };
+    text.bytes().map(bytes).sum()
+}
+
 /// The lines as [`FORMAT`] says, as many as fit, and how many of them are matches.
 fn grouped(hits: &[Hit]) -> (String, usize) {
     let mut text = String::new();
     let mut digits = itoa::Buffer::new();
-    let mut given = 0;
+    let (mut given, mut size) = (0, 0);
     let mut last: Option<&Hit> = None;
     let with_context = hits.iter().any(|hit| !hit.matches);
     for hit in hits {
@@ -101,7 +108,8 @@ fn grouped(hits: &[Hit]) -> (String, usize) {
         text.push(if hit.matches { ':' } else { '-' });
         cut::push(&mut text, &hit.text, MAX_LINE);
         // The first match is always shown, so that there is a way on.
-        if text.len() > MAX_TEXT && given > 0 {
+        size += in_json(&text[before..]);
+        if size > MAX_TEXT && given > 0 {
             text.truncate(before);
             break;
         }

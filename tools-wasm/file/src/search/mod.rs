@@ -114,7 +114,7 @@ pub(crate) struct Match {
 
 /// Searches the contents of files with a regular expression, or finds files by name. Use it instead of grep, rg, find or ls.
 ///
-/// What .gitignore leaves out and hidden files are not searched, unless `hidden` is set. Escape what should be taken literally:
+/// What .gitignore leaves out is not searched, and hidden files only if `hidden` is set. Escape what should be taken literally:
 /// `foo\(`, `a\.b`. Examples: pattern "fn main" with file_glob "*.rs"; pattern "TODO|FIXME" with output_mode "count"; target
 /// "files" with pattern "*.toml".
 #[tool(emoji = "🔎", read_only, idempotent, parallel_safe, max_result_size = 100_000, check = workspace::available)]

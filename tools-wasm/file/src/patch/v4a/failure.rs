@@ -42,7 +42,7 @@ pub(crate) enum Why {
     TooManyLines,
     /// The lines of a change are not in the file.
     NotFound(Vec<Snippet>),
-    /// The hint that says where lines are added is not in the file.
+    /// The hint that says where lines are is not in the file, or not above them.
     NoHint(String),
     /// The lines are there several times.
     Several(Vec<usize>),
@@ -105,7 +105,10 @@ impl fmt::Display for Failure {
                 near.iter().try_for_each(|snippet| write!(f, "\n\n{}", snippet.numbered()))?;
                 f.write_str("\n")
             }
-            Why::NoHint(hint) => write!(f, "the line {hint:?} after @@ was not found in {path}"),
+            Why::NoHint(hint) => write!(
+                f,
+                "the line {hint:?} after @@ is not in {path}, or not above these lines; read the file again, or leave it out"
+            ),
             Why::Several(lines) => write!(
                 f,
                 "the lines were found several times in {path}, at lines {}; add context, or a line above it after @@",

@@ -34,7 +34,7 @@ pub(super) struct Located<'a> {
     pub(super) groups: Vec<Vec<usize>>,
 }
 
-/// Looks for the lines of a hunk. `Err` with the hint if that is needed and not there; nothing if the lines are not there.
+/// Looks for the lines of a hunk. `Err` with the hint if that is not there, or not above them; nothing if the lines are not there.
 pub(super) fn locate<'a>(lines: &Lines<'_>, hunk: &Hunk<'a>) -> Result<Option<Located<'a>>, &'a str> {
     let hints = hint_lines(lines, &hunk.hints);
     let mut best: Option<(Reading<'a>, Level, Vec<usize>)> = None;
@@ -51,9 +51,11 @@ pub(super) fn locate<'a>(lines: &Lines<'_>, hunk: &Hunk<'a>) -> Result<Option<Lo
     }
     let Some((reading, level, places)) = best else { return Ok(None) };
     let end = places.iter().find(|place| hunk.at_end && *place + reading.old.len() == lines.len());
-    let groups = match end {
-        Some(end) => vec![vec![*end]],
-        None => grouped(&places, &hints),
+    let groups = match (end, hunk.hints.last()) {
+        (Some(end), _) => vec![vec![*end]],
+        (None, None) => places.iter().map(|place| vec![*place]).collect(),
+        // Where the lines are only elsewhere, who wrote the patch is mistaken about the file.
+        (None, Some(hint)) => grouped(&places, &hints).ok_or(*hint)?,
     };
     Ok(Some(Located { reading, level, groups }))
 }
@@ -73,8 +75,8 @@ fn insertion<'a>(
     Ok(Located { reading, level: Level::Exact, groups })
 }
 
-/// Places by the hint that they come after. Places that no hint tells apart are each a group.
-fn grouped(places: &[usize], hints: &[usize]) -> Vec<Vec<usize>> {
+/// Places by the hint that they come after, if there are such.
+fn grouped(places: &[usize], hints: &[usize]) -> Option<Vec<Vec<usize>>> {
     let mut groups: Vec<Vec<usize>> = Vec::new();
     let mut last = 0;
     for place in places {
@@ -86,8 +88,7 @@ fn grouped(places: &[usize], hints: &[usize]) -> Vec<Vec<usize>> {
         }
         last = before;
     }
-    // The lines themselves count more than a hint that is not above them.
-    if groups.is_empty() { places.iter().map(|place| vec![*place]).collect() } else { groups }
+    Some(groups).filter(|groups| !groups.is_empty())
 }
 
 /// The lines that a hint, or several inside each other, can mean.

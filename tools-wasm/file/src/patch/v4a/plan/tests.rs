@@ -106,9 +106,12 @@ fn a_hint_may_be_the_first_line_of_the_context() {
 }
 
 #[test]
-fn a_hint_that_is_not_there_does_no_harm_where_the_context_is_clear() {
-    assert_eq!(updated("a\nb\n", "@@ def gone():\n-b\n+c\n"), "a\nc\n");
-    assert_eq!(update_failures("a\nb\n", "@@ def gone():\n+c\n"), [(2, Why::NoHint("def gone():".into()))]);
+fn a_hint_that_is_not_above_the_lines_is_not_ignored() {
+    let gone = [(2, Why::NoHint("def gone():".into()))];
+    assert_eq!(update_failures("a\nb\n", "@@ def gone():\n-b\n+c\n"), gone);
+    assert_eq!(update_failures("a\nb\n", "@@ def gone():\n+c\n"), gone);
+    let text = "def f():\n x = 1\ndef g():\n y = 1\n";
+    assert_eq!(update_failures(text, "@@ def g():\n- x = 1\n+ x = 2\n"), [(2, Why::NoHint("def g():".into()))]);
 }
 
 #[test]
