@@ -6,6 +6,9 @@ use super::*;
 
 const MIB: u64 = 1 << 20;
 
+/// How long a thread may still be busy with a call that has ended: a piece of the file, and a little for a slow machine.
+const AFTERWARDS: Duration = Duration::from_secs(5);
+
 /// Bytes one call may write.
 const BYTES: u64 = 64 * MIB;
 
@@ -68,6 +71,16 @@ fn a_file_of_holes_is_not_made() {
 }
 
 #[test]
+fn holes_count_like_bytes() {
+    let desk = Desk::new();
+    let host = desk.host();
+    let grow = |path: String| json!({ "op": "open", "path": path, "how": 1, "flags": 2, "then": "set-size", "length": BYTES / 2 });
+    let steps: Vec<Value> = (0..10).map(|n| grow(format!("{n}.bin"))).collect();
+    let answers = host.steps("wasi", &steps, None);
+    assert_eq!(answers.iter().filter(|answer| answer.get("ok").is_some()).count(), 2, "{answers:?}");
+}
+
+#[test]
 fn one_call_changes_a_thousand_files_and_no_more() {
     let desk = Desk::new();
     let host = desk.host();
@@ -126,4 +139,34 @@ fn a_file_of_100_gb_is_read_in_bounded_pieces_or_not_at_all() {
     assert_eq!(ok(&found)["total"], 2, "{found}");
     assert_eq!(error(&host.wasi(json!({ "op": "open", "path": "huge.bin" }))), "not-permitted");
     assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
+}
+
+/// The processor time that this process has used, in hundredths of a second.
+fn used() -> u64 {
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap();
+    let fields = stat.rsplit_once(") ").unwrap().1.split(' ');
+    fields.skip(11).take(2).map(|ticks| ticks.parse::<u64>().unwrap()).sum()
+}
+
+#[test]
+fn counting_the_lines_of_100_gb_ends_with_its_call() {
+    let desk = Desk::new();
+    std::fs::File::create(desk.path("work/huge.bin")).unwrap().set_len(100 << 30).unwrap();
+    desk.grant(&desk.folder("work", "access = \"read\""));
+    desk.put("home/hermes.toml", desk.get("home/hermes.toml").replace("\"60s\"", "\"1s\""));
+    let host = desk.granted();
+    let start = Instant::now();
+    let why = host.call("fs", &json!({ "steps": [{ "op": "lines", "path": "huge.bin" }] }), None).unwrap_err();
+    assert_eq!(why.kind.name(), "deadline", "{why}");
+    assert!(start.elapsed() < Duration::from_secs(1) + AFTERWARDS, "{:?}", start.elapsed());
+    // Nobody works on it any more: in a stretch of time, this process uses next to none.
+    let deadline = Instant::now() + AFTERWARDS;
+    let idle = || {
+        let before = used();
+        std::thread::sleep(Duration::from_millis(300));
+        used() - before < 5
+    };
+    while !idle() {
+        assert!(Instant::now() < deadline, "the file is still being read");
+    }
 }

@@ -127,6 +127,35 @@ fn a_mask_does_not_take_the_secrets_place() {
 }
 
 #[test]
+fn a_mask_does_not_take_the_secrets_place_through_wasi() {
+    let desk = furnished();
+    let host = desk.host();
+    let masked = ok(&host.wasi(json!({ "op": "open", "path": "settings.ini", "then": "read" }))).clone();
+    for then in ["write", "write-stream", "append-stream"] {
+        let step = json!({ "op": "open", "path": "copy.ini", "how": 1, "flags": 2, "then": then, "content": masked });
+        let answer = host.wasi(step.clone());
+        assert!(answer.get("error").is_some(), "{step}: {answer}");
+        assert_eq!(desk.get("work/copy.ini"), "", "{then}");
+    }
+}
+
+/// A byte that is changed beside a secret could make it look like none.
+#[test]
+fn a_file_with_a_secret_is_not_changed_in_place_through_wasi() {
+    let desk = furnished();
+    let host = desk.host();
+    let before = snapshot(&desk.path("work"));
+    for (flags, then) in
+        [(2, "write"), (3, "write"), (2, "write-stream"), (2, "append-stream"), (2, "set-size"), (2, "zeroes")]
+    {
+        let step =
+            json!({ "op": "open", "path": "settings.ini", "flags": flags, "then": then, "content": "x", "offset": 20 });
+        assert_eq!(error(&host.wasi(step.clone())), "not-permitted", "{step}");
+    }
+    assert_eq!(snapshot(&desk.path("work")), before);
+}
+
+#[test]
 fn a_grant_that_shows_secrets_shows_them() {
     let desk = furnished();
     let host = desk.grant(&desk.folder("work", "access = \"read\", secrets = \"show\"")).granted();
