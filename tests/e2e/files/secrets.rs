@@ -155,6 +155,122 @@ fn a_file_with_a_secret_is_not_changed_in_place_through_wasi() {
     assert_eq!(snapshot(&desk.path("work")), before);
 }
 
+/// A line of a private key, by its number.
+fn line_of_a_key(n: usize) -> String {
+    format!("MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwZ{n}")
+}
+
+/// Files with secrets: the token of [`furnished`], a private key, a header, and a token far down in a large file.
+fn with_secrets() -> Desk {
+    let desk = furnished();
+    let lines: Vec<String> = (0..4).map(line_of_a_key).collect();
+    let (begin, end) = ("-----BEGIN PRIVATE KEY-----", "-----END PRIVATE KEY-----");
+    desk.put("work/key.txt", format!("{begin}\n{}\n{end}\n", lines.join("\n")));
+    desk.put("work/header.txt", "Authorization: Bearer q8Zt3Lw9Xv2Rk5Pm\n");
+    let filler = "all work and no play makes Jack a dull boy\n".repeat(100_000);
+    desk.put("work/large.txt", format!("{filler}token = {}\n{filler}", key()));
+    desk
+}
+
+/// One edit of the present version.
+fn edit(host: &Asked, path: &str, offset: usize, length: usize, content: &str) -> Value {
+    let version = ok(&host.fs(json!({ "op": "stat", "path": path })))["version"].clone();
+    let edit = json!({ "kind": "edit", "path": path, "offset": offset, "length": length, "content": content, "version": version });
+    host.commit(json!([edit]))
+}
+
+/// Each of these takes away or hides what a secret is known by, or a part of it: the rest could be read.
+#[test]
+fn an_edit_beside_a_secret_does_not_uncover_it() {
+    let desk = with_secrets();
+    let host = desk.host();
+    let before = snapshot(&desk.path("work"));
+    let far_down = desk.get("work/large.txt").find("token").unwrap();
+    let long = "a1B2".repeat(100 << 10);
+    for (path, offset, length, content, line) in [
+        // What it begins with.
+        ("settings.ini", 19, 4, "", 2),
+        ("settings.ini", 19, 4, "ghx_", 2),
+        ("settings.ini", 22, 1, "", 2),
+        ("settings.ini", 11, 12, "", 2),
+        // Something in its midst, or beside it so that it becomes part of another word.
+        ("settings.ini", 30, 0, " ", 2),
+        ("settings.ini", 30, 0, "\n", 2),
+        ("settings.ini", 30, 1, "", 2),
+        ("settings.ini", 30, 1, "x", 2),
+        ("settings.ini", 23, 0, "redacte", 2),
+        ("settings.ini", 23, 0, "xxxx", 2),
+        ("settings.ini", 59, 0, "x", 2),
+        // A part of it.
+        ("settings.ini", 23, 35, "", 2),
+        ("settings.ini", 24, 35, "", 2),
+        ("settings.ini", 0, 30, "", 2),
+        // The lines of a key.
+        ("key.txt", 0, 28, "", 2),
+        ("key.txt", 0, 1, "", 2),
+        ("key.txt", 11, 7, "PUBLIC", 2),
+        ("key.txt", 28, 0, "a line of something else\n", 2),
+        ("key.txt", 67, 0, "a line of something else\n", 3),
+        ("key.txt", 70, 1, " ", 3),
+        // A header, also where its value goes on and on.
+        ("header.txt", 0, 22, "", 1),
+        ("header.txt", 4, 0, " ", 1),
+        ("header.txt", 22, 0, &long, 1),
+        ("large.txt", far_down + 8, 4, "", 100_001),
+        ("large.txt", 7, far_down + 5, "", 100_001),
+    ] {
+        let answer = edit(&host, path, offset, length, content);
+        assert_eq!(error(&answer), "Denied", "{path} {offset} {length}: {answer}");
+        assert!(message(&answer).contains(&format!("{path} was not changed")), "{answer}");
+        assert!(message(&answer).contains(&format!("line {line} ")), "{path} {offset} {length}: {answer}");
+    }
+    assert_eq!(snapshot(&desk.path("work")), before);
+}
+
+#[test]
+fn secrets_are_replaced_and_removed_as_a_whole_and_lines_change_around_them() {
+    let desk = with_secrets();
+    let host = desk.host();
+    for (offset, length, content, becomes) in [
+        (11, 0, "api_", format!("user = ada\napi_token = {}\nport = 80\n", key())),
+        (23, 0, " \"", format!("user = ada\napi_token =  \"{}\nport = 80\n", key())),
+        (0, 11, "", format!("api_token =  \"{}\nport = 80\n", key())),
+        (14, 40, "secret", "api_token =  \"secret\nport = 80\n".to_owned()),
+    ] {
+        ok(&edit(&host, "settings.ini", offset, length, content));
+        assert_eq!(desk.get("work/settings.ini"), becomes);
+    }
+    // A line of a key goes, then the whole key.
+    ok(&edit(&host, "key.txt", 67, 39, ""));
+    let text = ok(&host.fs(json!({ "op": "read", "path": "key.txt" })))["text"].to_string();
+    assert!(!text.contains(&line_of_a_key(0)) && !text.contains(&line_of_a_key(2)), "{text}");
+    let size = desk.get("work/key.txt").len();
+    ok(&edit(&host, "key.txt", 0, size, "no key\n"));
+    assert_eq!(desk.get("work/key.txt"), "no key\n");
+    // A file is written anew, whatever was in it.
+    ok(&host.commit(json!([{ "kind": "write", "path": "header.txt", "content": "Authorization: none\n" }])));
+    let far_down = desk.get("work/large.txt").find("token").unwrap();
+    ok(&edit(&host, "large.txt", far_down + 8, 40, "none"));
+    assert!(desk.get("work/large.txt").contains("\ntoken = none\n"));
+}
+
+#[test]
+fn the_patch_tool_does_not_uncover_a_secret() {
+    let desk = furnished();
+    let host = Asked::new(desk.builder().build().unwrap());
+    let patch = |old: &str, new: &str| {
+        let arguments = json!({ "mode": "replace", "path": "settings.ini", "old_string": old, "new_string": new });
+        host.call("patch", &arguments, None)
+    };
+    let why = patch("token = ghp_", "token = ").unwrap_err();
+    assert!(why.message.contains("line 2 ") && why.message.contains("replace its whole value"), "{why}");
+    assert!(desk.get("work/settings.ini").contains(&key()));
+    let read = host.call("read_file", &json!({ "path": "settings.ini", "offset": 2, "limit": 1 }), None).unwrap();
+    let masked = read["content"].as_str().unwrap().trim_end().rsplit('|').next().unwrap().to_owned();
+    patch(&masked, "token = none").unwrap();
+    assert_eq!(desk.get("work/settings.ini"), "user = ada\ntoken = none\nport = 80\n");
+}
+
 #[test]
 fn a_grant_that_shows_secrets_shows_them() {
     let desk = furnished();
@@ -165,4 +281,9 @@ fn a_grant_that_shows_secrets_shows_them() {
     assert_eq!(ok(&found)["total"], 1);
     let read = host.wasi(json!({ "op": "open", "path": "settings.ini", "then": "read" }));
     assert!(ok(&read).as_str().unwrap().contains(&key()));
+    drop(host);
+    // Where they are shown, there is nothing to uncover.
+    let host = desk.grant(&desk.folder("work", "access = \"write\", secrets = \"show\"")).granted();
+    ok(&edit(&host, "settings.ini", 19, 4, ""));
+    assert!(desk.get("work/settings.ini").contains(&format!("token = {}", hidden())));
 }

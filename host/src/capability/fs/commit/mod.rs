@@ -8,6 +8,7 @@
 mod apply;
 mod draft;
 mod target;
+mod uncovered;
 
 use std::{collections::HashSet, path::PathBuf, sync::PoisonError};
 

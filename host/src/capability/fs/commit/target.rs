@@ -22,7 +22,7 @@ use super::{
     apply::Applied,
 };
 use crate::{
-    grant::Access,
+    grant::{Access, Secrets},
     wit::latest::filesystem::{Fault, Reason},
 };
 
@@ -60,6 +60,11 @@ impl<'a> Target<'a> {
 
     pub(in super::super) fn name(&self) -> &OsString {
         &self.name
+    }
+
+    /// Whether secrets are masked in what is read here.
+    pub(in super::super) fn is_masked(&self) -> bool {
+        self.place.folder.secrets == Secrets::Masked
     }
 
     /// The file that is there now, open for reading.
