@@ -271,6 +271,29 @@ fn the_patch_tool_does_not_uncover_a_secret() {
     assert_eq!(desk.get("work/settings.ini"), "user = ada\ntoken = none\nport = 80\n");
 }
 
+/// What masks a file is the folder that it lies in.
+#[test]
+fn a_file_is_not_moved_from_where_secrets_are_masked_to_where_they_are_shown() {
+    let desk = furnished();
+    desk.put("shown/mine.txt", "mine");
+    let masked = desk.folder("work", "access = \"write\"");
+    let shown = desk.folder("shown", "access = \"write\", secrets = \"show\"");
+    let host = desk.grant(&format!("{masked}, {shown}")).granted();
+    let target = desk.text("shown/settings.ini");
+    let answer = host.commit(json!([{ "kind": "rename", "path": "settings.ini", "target": target }]));
+    assert_eq!(error(&answer), "Denied");
+    assert!(message(&answer).contains("secrets are masked"), "{answer}");
+    for new in ["settings.ini", "mine.txt"] {
+        let (from, into) = (desk.text("work"), desk.text("shown"));
+        let step = json!({ "op": "rename", "path": "settings.ini", "folder": from, "target": new, "into": into });
+        assert_eq!(error(&host.wasi(step)), "not-permitted");
+    }
+    assert!(desk.get("work/settings.ini").contains(&key()));
+    // The other way round nothing is uncovered.
+    let source = desk.text("shown/mine.txt");
+    ok(&host.commit(json!([{ "kind": "rename", "path": source, "target": "mine.txt" }])));
+}
+
 #[test]
 fn a_grant_that_shows_secrets_shows_them() {
     let desk = furnished();

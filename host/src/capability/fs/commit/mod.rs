@@ -95,9 +95,9 @@ impl<'a> Step<'a> {
         Ok(match change {
             Change::Write(write) => Self::Write(Target::new(folders, &write.path)?, write),
             Change::Edit(edit) => Self::Edit(Target::new(folders, &edit.path)?, edit),
-            Change::Remove(path) => Self::Remove(Target::new(folders, path)?),
+            Change::Remove(path) => Self::Remove(Target::of_name(folders, path)?),
             Change::Rename(Rename { source, target }) => {
-                Self::Rename(Target::new(folders, source)?, Target::new(folders, target)?)
+                Self::Rename(Target::of_name(folders, source)?, Target::new(folders, target)?)
             }
         })
     }
@@ -130,9 +130,9 @@ impl<'a> Step<'a> {
                 }
                 check_splices(&edit.splices, now.len())
             }
-            Self::Remove(target) => target.existing()?.map(drop).ok_or_else(|| target.missing()),
+            Self::Remove(target) => target.removable().map(drop),
             Self::Rename(source, target) => {
-                source.existing()?.ok_or_else(|| source.missing())?;
+                source.movable(target)?;
                 match target.existing()? {
                     Some(_) => Err(target.exists()),
                     None => Ok(()),
