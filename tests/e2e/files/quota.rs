@@ -126,6 +126,53 @@ fn folders_are_64_deep_and_no_deeper() {
     assert_eq!(error(&answer), "insufficient-space");
 }
 
+/// Names the small disk for the process that works there.
+const SMALL: &str = "HERMES_TEST_SMALL_DISK";
+
+/// Starts this test again, on a disk of its own that is smaller than what must stay free. The test has nothing to show where that
+/// can't be made.
+fn on_a_small_disk(test: &str) {
+    let place = tempfile::tempdir().unwrap();
+    let mount = "mount -t tmpfs -o size=400m none \"$0\" || exit 77; exec \"$@\"";
+    let status = std::process::Command::new("unshare")
+        .args(["--map-root-user", "--mount", "sh", "-c", mount])
+        .arg(place.path())
+        .arg(std::env::current_exe().unwrap())
+        .args(["--exact", test, "--nocapture"])
+        .env(SMALL, place.path())
+        .env("TMPDIR", place.path())
+        .status();
+    let could_not = status.as_ref().map_or(true, |status| matches!(status.code(), Some(1 | 77)));
+    assert!(could_not || status.unwrap().success());
+}
+
+#[test]
+fn a_disk_that_is_nearly_full_is_not_filled_up() {
+    if std::env::var_os(SMALL).is_none() {
+        return on_a_small_disk("files::quota::a_disk_that_is_nearly_full_is_not_filled_up");
+    }
+    let desk = Desk::new();
+    let host = desk.host();
+    let answer = host.commit(json!([{ "kind": "write", "path": "new.txt", "content": "x" }]));
+    assert_eq!(error(&answer), "TooLarge");
+    assert!(message(&answer).contains("nearly full"), "{answer}");
+    let before = snapshot(&desk.path("work"));
+    for path in ["plain.txt", "new.txt"] {
+        for then in ["write", "write-stream", "append-stream", "zeroes", "set-size"] {
+            let step = json!({ "op": "open", "path": path, "how": 1, "flags": 2, "then": then, "content": "x", "length": 100 });
+            let answer = host.wasi(step.clone());
+            let answer = error(&answer);
+            assert!(answer == "insufficient-space" || answer.contains("LastOperationFailed"), "{step}: {answer}");
+        }
+    }
+    assert_eq!(snapshot(&desk.path("work")), before);
+    // What gives room is done.
+    ok(&host.wasi(json!({ "op": "open", "path": "plain.txt", "flags": 2, "then": "set-size", "length": 3 })));
+    ok(&host.wasi(json!({ "op": "open", "path": "plain.txt", "how": 8, "flags": 2 })));
+    assert_eq!(desk.get("work/plain.txt"), "");
+    ok(&host.commit(json!([{ "kind": "remove", "path": "plain.txt" }])));
+}
+
 #[test]
 fn a_file_of_100_gb_is_read_in_bounded_pieces_or_not_at_all() {
     let desk = Desk::new();

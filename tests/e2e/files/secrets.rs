@@ -295,6 +295,40 @@ fn a_file_is_not_moved_from_where_secrets_are_masked_to_where_they_are_shown() {
 }
 
 #[test]
+fn a_mask_in_two_halves_is_not_written_through_wasi() {
+    let desk = furnished();
+    let host = desk.host();
+    let masked = ok(&host.wasi(json!({ "op": "open", "path": "settings.ini", "then": "read" }))).clone();
+    let masked = masked.as_str().unwrap();
+    let middle = masked.find("dacted").unwrap();
+    let (first, second) = masked.split_at(middle);
+    let write = |path: &str, then: &str, offset: usize, content: &str| {
+        let step = json!({
+            "op": "open", "path": path, "how": 1, "flags": 2, "then": then, "offset": offset, "content": content,
+        });
+        host.wasi(step)
+    };
+    for then in ["write", "write-stream", "append-stream"] {
+        let path = format!("forward-{then}");
+        ok(&write(&path, then, 0, first));
+        let answer = write(&path, then, first.len(), second);
+        assert!(answer.get("error").is_some(), "{then}: {answer}");
+        assert_eq!(desk.get(&format!("work/{path}")), first, "{then}");
+        // What makes no mask is written.
+        ok(&write(&path, then, first.len(), "mains"));
+    }
+    for then in ["write", "write-stream"] {
+        let path = format!("backward-{then}");
+        ok(&write(&path, then, first.len(), second));
+        let answer = write(&path, then, 0, first);
+        assert!(answer.get("error").is_some(), "{then}: {answer}");
+    }
+    // A header has stars alone.
+    ok(&write("header", "append-stream", 0, "Authorization: Bearer "));
+    assert!(write("header", "append-stream", 0, "**********\n").get("error").is_some());
+}
+
+#[test]
 fn a_grant_that_shows_secrets_shows_them() {
     let desk = furnished();
     let host = desk.grant(&desk.folder("work", "access = \"read\", secrets = \"show\"")).granted();

@@ -81,6 +81,11 @@ impl<'a> Target<'a> {
         &self.name
     }
 
+    /// Whether it lies on a disk that answers by itself.
+    pub(in super::super) fn is_local(&self) -> bool {
+        self.place.opened.local
+    }
+
     /// Whether secrets are masked in what is read here.
     pub(in super::super) fn is_masked(&self) -> bool {
         self.place.folder.secrets == Secrets::Masked
