@@ -328,6 +328,32 @@ fn a_mask_in_two_halves_is_not_written_through_wasi() {
     assert!(write("header", "append-stream", 0, "**********\n").get("error").is_some());
 }
 
+/// While an edit is made, the new text lies in a file of its own, secrets and all. Who holds that open reads them.
+#[test]
+fn a_draft_is_nobodys_file() {
+    let desk = Desk::new();
+    for place in ["work", "work/sub"] {
+        desk.put(&format!("{place}/.hermes-draft-1-1"), "");
+    }
+    let host = desk.host();
+    let before = snapshot(&desk.path("work"));
+    for path in [".hermes-draft-1-1", "sub/.hermes-draft-1-1", ".hermes-draft-1-2"] {
+        for (step, answer) in every_step(path).iter().zip(host.steps("fs", &every_step(path), None)) {
+            assert_eq!(error(&answer), "NotFound", "{step}: {answer}");
+        }
+        for (step, answer) in every_wasi_step(path).iter().zip(host.steps("wasi", &every_wasi_step(path), None)) {
+            assert!(answer.get("error").is_some(), "{step}: {answer}");
+        }
+    }
+    assert_eq!(snapshot(&desk.path("work")), before);
+    for (step, names) in [
+        (json!({ "op": "here", "then": "read-directory" }), json!(["plain.txt", "sub"])),
+        (json!({ "op": "open", "path": "sub", "how": 2, "then": "read-directory" }), json!(["deep.txt"])),
+    ] {
+        assert_eq!(*ok(&host.wasi(step)), names);
+    }
+}
+
 #[test]
 fn a_grant_that_shows_secrets_shows_them() {
     let desk = furnished();

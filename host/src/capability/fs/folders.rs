@@ -2,7 +2,10 @@
 
 use std::{
     io,
-    os::{fd::AsFd, unix::fs::MetadataExt},
+    os::{
+        fd::AsFd,
+        unix::{ffi::OsStrExt, fs::MetadataExt},
+    },
     path::{Component, Path, PathBuf},
     sync::{Arc, PoisonError, RwLock},
 };
@@ -12,6 +15,7 @@ use rustix::fs::OFlags;
 
 use super::{
     beneath::{self, Beneath},
+    commit::is_draft,
     fault::{Outcome, denied, fault, system},
     limits::{DEPTH, PATH_BYTES},
     memory::Memory,
@@ -320,6 +324,10 @@ impl Place<'_> {
 
     /// Whether a path in this folder may be touched. It has no links in it, or will be judged again.
     pub(super) fn judge(&self, path: &Path, wanted: Access) -> Outcome<()> {
+        // Secrets come into a draft after it was made: whoever had it open by then could read them.
+        if path.file_name().is_some_and(|name| is_draft(name.as_bytes())) {
+            return Err(fault(Reason::NotFound, format!("{} is a draft of the host's", self.shown.display())));
+        }
         if self.opened.only.as_deref() == Some(path) {
             return self.judge_own(path, wanted);
         }

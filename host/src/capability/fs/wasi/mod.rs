@@ -32,7 +32,9 @@ use wasmtime_wasi::{
 };
 
 use self::{open::Wish, stream::Counted, written::Written};
-use super::{budget::Budget, fault::Outcome, folders::Folders, host::elsewhere, limits::WRITTEN_BYTES};
+use super::{
+    budget::Budget, commit::is_draft, fault::Outcome, folders::Folders, host::elsewhere, limits::WRITTEN_BYTES,
+};
 use crate::{
     capability::Capability,
     grant::Access,
@@ -203,7 +205,13 @@ impl types::HostDirectoryEntryStream for Guarded<'_> {
         &mut self,
         stream: Resource<DirectoryEntryStream>,
     ) -> FsResult<Option<DirectoryEntry>> {
-        self.open().read_directory_entry(stream).await
+        loop {
+            // The same stream, which stays the guest's.
+            let entry = self.open().read_directory_entry(Resource::new_borrow(stream.rep())).await?;
+            if entry.as_ref().is_none_or(|entry| !is_draft(entry.name.as_bytes())) {
+                return Ok(entry);
+            }
+        }
     }
 
     fn drop(&mut self, stream: Resource<DirectoryEntryStream>) -> wasmtime::Result<()> {
