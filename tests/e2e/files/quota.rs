@@ -126,6 +126,33 @@ fn folders_are_64_deep_and_no_deeper() {
     assert_eq!(error(&answer), "insufficient-space");
 }
 
+#[test]
+fn depth_is_counted_where_links_lead() {
+    let desk = Desk::new();
+    let deep = vec!["d"; 40].join("/");
+    desk.put(&format!("work/{deep}/{deep}/file.txt"), "deep");
+    desk.link(&deep, "work/short");
+    desk.link(&deep, &format!("work/{deep}/short"));
+    let host = desk.host();
+    let before = snapshot(&desk.path("work"));
+    for path in ["short/short/file.txt".to_owned(), format!("short/{deep}/file.txt")] {
+        for (step, answer) in every_step(&path).iter().zip(host.steps("fs", &every_step(&path), None)) {
+            assert_eq!(error(&answer), "TooLarge", "{step}: {answer}");
+        }
+    }
+    let new = format!("short/{}/new.txt", vec!["n"; 30].join("/"));
+    assert_eq!(error(&host.commit(json!([{ "kind": "write", "path": new, "content": "x" }]))), "TooLarge");
+    for step in [
+        json!({ "op": "create-directory", "path": "short/short/new" }),
+        json!({ "op": "open", "path": "short/short/new", "how": 1, "flags": 2 }),
+        json!({ "op": "open", "path": "short/short/file.txt" }),
+    ] {
+        assert_eq!(error(&host.wasi(step.clone())), "insufficient-space", "{step}");
+    }
+    assert_eq!(snapshot(&desk.path("work")), before);
+    ok(&host.commit(json!([{ "kind": "write", "path": "short/new.txt", "content": "x" }])));
+}
+
 /// Names the small disk for the process that works there.
 const SMALL: &str = "HERMES_TEST_SMALL_DISK";
 
