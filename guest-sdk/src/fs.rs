@@ -26,7 +26,7 @@
 
 pub use crate::bindings::hermes::tool::filesystem::{
     Change, Changed, Edit, Entry, Excerpt, Expected, Extent, Filter, Findings, Found, Granularity, Hit, Kind,
-    Knowledge, LinesQuery, Listing, Metadata, Piece, Reason, Rename, SearchQuery, Splice, Tally, Write,
+    Knowledge, LinesQuery, Listing, Metadata, Piece, Reason, Remove, Rename, SearchQuery, Splice, Tally, Write,
 };
 
 #[cfg(target_family = "wasm")]

@@ -32,7 +32,7 @@
 //! /// Empties the waste-paper basket.
 //! #[tool(destructive)]
 //! fn empty(_: NoArgs) -> Result<String> {
-//!     fs::commit(&[fs::Change::Remove("basket/letter.txt".into())])?;
+//!     fs::commit(&[fs::Change::Remove(fs::Remove { path: "basket/letter.txt".into(), version: None })])?;
 //!     Ok("done".into())
 //! }
 //!

@@ -86,6 +86,17 @@ impl Desk {
         std::os::unix::fs::symlink(target, self.path(path)).unwrap();
     }
 
+    /// Of these steps those that reach what a path leads to: not the removal of a link in the workspace itself.
+    fn following(&self, mut steps: Vec<Value>) -> Vec<Value> {
+        steps.retain(|step| {
+            let change = if step["op"] == "commit" { &step["changes"][0] } else { step };
+            let removes = change["kind"] == "remove" || change["op"] == "unlink";
+            let path = self.path("work").join(change["path"].as_str().unwrap());
+            !(removes && fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_symlink()))
+        });
+        steps
+    }
+
     /// What the operator says: `fs` for the probe, as TOML.
     fn grant(&self, folders: &str) -> &Self {
         let digest = Digest::of(&probe());

@@ -109,11 +109,15 @@ fn a_write_is_made_for_the_version_it_names_alone() {
     assert_eq!(error(&host.commit(edit)), "Changed");
     let out_of_it = json!([{ "kind": "edit", "path": "plain.txt", "offset": 3, "length": 9, "version": version() }]);
     assert_eq!(error(&host.commit(out_of_it)), "Invalid");
+    let remove = |version: &Value| json!([{ "kind": "remove", "path": "plain.txt", "version": version }]);
+    assert_eq!(error(&host.commit(remove(&old))), "Changed");
     let fresh = json!([{ "kind": "write", "path": "plain.txt", "content": "x", "fresh": true }]);
     assert_eq!(error(&host.commit(fresh)), "Exists");
     let taken = json!([{ "kind": "rename", "path": "sub/deep.txt", "target": "plain.txt" }]);
     assert_eq!(error(&host.commit(taken)), "Exists");
     assert_eq!(desk.get("work/plain.txt"), "newer");
+    ok(&host.commit(remove(&version())));
+    assert!(!desk.path("work/plain.txt").exists());
 }
 
 #[test]

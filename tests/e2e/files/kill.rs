@@ -23,7 +23,7 @@ const FILES: u64 = 4;
 /// Lines of a content: more than the kernel writes in one page.
 const LINES: usize = 8 << 10;
 
-/// Names the folder for [`writer`], and the number to begin with.
+/// Name the folder for the process that is killed, which is its test started again, and the number to begin with.
 const FOLDER: &str = "HERMES_TEST_WRITES";
 const FIRST: &str = "HERMES_TEST_FIRST";
 
@@ -45,12 +45,8 @@ fn files(n: u64) -> [usize; 2] {
 }
 
 /// The host that is killed. Writes without end, and says each number when it is written.
-#[test]
-#[ignore = "a process that the test of kills starts"]
-fn writer() {
-    let Some(folder) = std::env::var_os(FOLDER) else { return };
+fn write_in(folder: &Path) {
     let first: u64 = std::env::var(FIRST).unwrap().parse().unwrap();
-    let folder = Path::new(&folder);
     let worker = Compiler::Worker(env!("CARGO_BIN_EXE_hermes-host").into(), CompileLimits::STANDARD);
     let builder = Host::builder().home(folder.join("home")).tools(folder.join("tools")).without_bundled();
     let host = Asked::new(builder.workspace(folder.join("work")).compiler(worker).build().unwrap());
@@ -62,8 +58,14 @@ fn writer() {
     }
 }
 
+/// The name of the test, for the process that is killed.
+const TEST: &str = "files::kill::a_host_that_is_killed_during_1_000_writes_leaves_every_file_whole";
+
 #[test]
 fn a_host_that_is_killed_during_1_000_writes_leaves_every_file_whole() {
+    if let Some(folder) = std::env::var_os(FOLDER) {
+        return write_in(Path::new(&folder));
+    }
     let desk = Desk::new();
     for file in 0..FILES {
         desk.put(&format!("work/{file}.txt"), content(0));
@@ -76,7 +78,7 @@ fn a_host_that_is_killed_during_1_000_writes_leaves_every_file_whole() {
     let mut surely = [0; FILES as usize];
     while told * 2 < WRITES || rounds < ROUNDS {
         let mut child = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "files::kill::writer", "--ignored", "--nocapture"])
+            .args(["--exact", TEST, "--nocapture"])
             .env(FOLDER, desk.path(""))
             .env(FIRST, (last + 1).to_string())
             .stdout(Stdio::piped())
@@ -123,4 +125,58 @@ fn a_host_that_is_killed_during_1_000_writes_leaves_every_file_whole() {
     assert_eq!(ok(&found)["total"], FILES + 2, "{found}");
     ok(&host.commit(json!([{ "kind": "write", "path": "0.txt", "content": "the last" }])));
     assert_eq!(desk.get("work/0.txt"), "the last");
+}
+
+/// Whether a draft lies in a folder at this moment.
+fn has_draft(folder: &Path) -> bool {
+    let is_draft = |name: std::ffi::OsString| name.to_string_lossy().starts_with(".hermes-draft-");
+    fs::read_dir(folder).unwrap().any(|entry| is_draft(entry.unwrap().file_name()))
+}
+
+/// How often the program is killed while its draft lies there.
+const KILLS: usize = 30;
+
+/// The program itself, killed between the moment in which its draft appears and the one in which it would have ended.
+#[test]
+fn the_program_killed_in_the_midst_of_a_write_leaves_the_file_whole() {
+    let desk = Desk::new();
+    let arguments = |n: u64| json!({ "path": "file.txt", "content": content(n) }).to_string();
+    let call = |n: u64| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_hermes-host"));
+        command.args(["call", "write_file", "-"]).env("HERMES_HOME", desk.path("home")).current_dir(desk.path("work"));
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        child.stdin.take().unwrap().write_all(arguments(n).as_bytes()).unwrap();
+        child
+    };
+    assert!(call(0).wait().unwrap().success(), "write_file does not work");
+    let random = RandomState::new();
+    let (mut sure, mut kills, mut n) = (0, 0, 0_u64);
+    while kills < KILLS {
+        n += 1;
+        assert!(n < 20 * KILLS as u64, "only {kills} of {n} writes were met by a kill");
+        let mut child = call(n);
+        let ended = loop {
+            if let Some(status) = child.try_wait().unwrap() {
+                break Some(status);
+            }
+            if has_draft(&desk.path("work")) {
+                break None;
+            }
+        };
+        if let Some(status) = ended {
+            assert!(status.success());
+            sure = n;
+            continue;
+        }
+        thread::sleep(Duration::from_micros(random.hash_one(n) & 0x3ff));
+        child.kill().unwrap();
+        let killed = child.wait().unwrap().code().is_none();
+        let found = number(&desk.get("work/file.txt")).unwrap_or_else(|| panic!("write {n} tore the file"));
+        assert!(found == n || killed && found == sure, "write {n}: the file has {found}, {sure} was written");
+        sure = found;
+        // A draft that was left says that the kill fell into the write.
+        let left = drafts(&desk.path("work"));
+        kills += usize::from(!left.is_empty());
+        left.iter().for_each(|draft| fs::remove_file(draft).unwrap());
+    }
 }

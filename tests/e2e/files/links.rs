@@ -51,13 +51,20 @@ fn links_that_lead_out_or_in_circles_are_not_followed() {
     let host = desk.host();
     let before = (snapshot(&desk.path("outside")), snapshot(&desk.path("work")));
     for path in paths {
-        for (step, answer) in every_step(path).iter().zip(host.steps("fs", &every_step(path), None)) {
+        let steps = desk.following(every_step(path));
+        for (step, answer) in steps.iter().zip(host.steps("fs", &steps, None)) {
             assert_eq!(error(&answer), "Denied", "{step}: {answer}");
             assert!(message(&answer).contains(path.rsplit('/').next().unwrap()), "{step}: {answer}");
             assert!(!answer.to_string().contains(CANARY), "{step}: {answer}");
         }
-        for (step, answer) in every_wasi_step(path).iter().zip(host.steps("wasi", &every_wasi_step(path), None)) {
-            let expected = if step["op"] == "readlink" { "invalid" } else { "not-permitted" };
+        let steps = desk.following(every_wasi_step(path));
+        for (step, answer) in steps.iter().zip(host.steps("wasi", &steps, None)) {
+            let expected = match step["op"].as_str().unwrap() {
+                "readlink" => "invalid",
+                // The link itself is no directory.
+                "remove-directory" if !path.contains('/') => "not-directory",
+                _ => "not-permitted",
+            };
             assert_eq!(error(&answer), expected, "{step}");
         }
     }
@@ -116,14 +123,99 @@ fn a_link_that_leads_nowhere_is_not_written_through() {
     let host = desk.host();
     let before = (snapshot(&desk.path("outside")), snapshot(&desk.path("work")));
     for path in ["out", "absolute", "folder/new.txt", "folder/a/b/new.txt", "in"] {
-        for (step, answer) in every_change(path).iter().zip(host.steps("fs", &every_change(path), None)) {
+        let steps = desk.following(every_change(path));
+        for (step, answer) in steps.iter().zip(host.steps("fs", &steps, None)) {
             assert_eq!(error(&answer), "Denied", "{step}: {answer}");
         }
-        for (step, answer) in every_wasi_step(path).iter().zip(host.steps("wasi", &every_wasi_step(path), None)) {
+        let steps = desk.following(every_wasi_step(path));
+        for (step, answer) in steps.iter().zip(host.steps("wasi", &steps, None)) {
             assert!(answer.get("error").is_some(), "{step}: {answer}");
         }
     }
     assert_eq!((snapshot(&desk.path("outside")), snapshot(&desk.path("work"))), before);
+}
+
+/// Links of every kind, and what they lead to stays.
+fn links_everywhere(desk: &Desk) -> [&'static str; 6] {
+    desk.link("sub/deep.txt", "work/file");
+    desk.link("sub", "work/folder");
+    desk.link("missing.txt", "work/nowhere");
+    desk.link("../outside/canary.txt", "work/out");
+    desk.link(desk.path("outside"), "work/sub/absolute");
+    desk.link("itself", "work/itself");
+    ["file", "folder", "nowhere", "out", "folder/absolute", "itself"]
+}
+
+#[test]
+fn a_link_is_removed_and_what_it_leads_to_stays() {
+    for wasi in [false, true] {
+        let desk = Desk::new();
+        let before = snapshot(&desk.path("outside"));
+        // The folder's link comes last, since another one is reached through it.
+        let mut paths = links_everywhere(&desk);
+        paths.swap(1, 5);
+        let host = desk.host();
+        for path in paths {
+            ok(&match wasi {
+                true => host.wasi(json!({ "op": "unlink", "path": path })),
+                false => host.commit(json!([{ "kind": "remove", "path": path }])),
+            });
+        }
+        let left: Vec<PathBuf> = snapshot(&desk.path("work")).into_keys().collect();
+        assert_eq!(left, ["plain.txt", "sub", "sub/deep.txt"].map(|path| desk.path("work").join(path)));
+        assert_eq!(desk.get("work/sub/deep.txt"), "deep inside\n");
+        assert_eq!(snapshot(&desk.path("outside")), before);
+    }
+}
+
+#[test]
+fn a_removed_link_is_put_back_with_the_rest() {
+    let desk = Desk::new();
+    links_everywhere(&desk);
+    let host = desk.host();
+    let before: Vec<_> =
+        snapshot(&desk.path("work")).into_iter().map(|(path, (content, ..))| (path, content)).collect();
+    let answer = host.commit(json!([
+        { "kind": "remove", "path": "out" },
+        { "kind": "remove", "path": "folder" },
+        { "kind": "write", "path": "twin", "content": "a file" },
+        { "kind": "write", "path": "twin/file.txt", "content": "in a folder" },
+    ]));
+    error(&answer);
+    let after: Vec<_> = snapshot(&desk.path("work")).into_iter().map(|(path, (content, ..))| (path, content)).collect();
+    assert_eq!(after, before, "{answer}");
+}
+
+#[test]
+fn a_link_is_neither_moved_nor_taken_for_a_directory() {
+    let desk = Desk::new();
+    let paths = links_everywhere(&desk);
+    desk.put("work/empty/x", "");
+    fs::remove_file(desk.path("work/empty/x")).unwrap();
+    desk.link("empty", "work/to-empty");
+    let host = desk.host();
+    let before = (snapshot(&desk.path("outside")), snapshot(&desk.path("work")));
+    for path in paths {
+        let answer = host.commit(json!([{ "kind": "rename", "path": path, "target": "moved" }]));
+        assert_eq!(error(&answer), "Denied", "{path}");
+        assert!(message(&answer).contains("is a link"), "{answer}");
+        assert_eq!(error(&host.wasi(json!({ "op": "rename", "path": path, "target": "moved" }))), "not-permitted");
+    }
+    assert_eq!(error(&host.wasi(json!({ "op": "remove-directory", "path": "to-empty" }))), "not-directory");
+    assert_eq!((snapshot(&desk.path("outside")), snapshot(&desk.path("work"))), before);
+}
+
+#[test]
+fn a_link_is_not_removed_where_only_reading_is_granted() {
+    let desk = Desk::new();
+    let paths = links_everywhere(&desk);
+    let host = desk.grant(&desk.folder("work", "access = \"read\"")).granted();
+    let before = snapshot(&desk.path("work"));
+    for path in paths {
+        assert_eq!(error(&host.commit(json!([{ "kind": "remove", "path": path }]))), "Denied");
+        assert_eq!(error(&host.wasi(json!({ "op": "unlink", "path": path }))), "not-permitted");
+    }
+    assert_eq!(snapshot(&desk.path("work")), before);
 }
 
 #[test]

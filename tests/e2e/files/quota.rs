@@ -6,6 +6,9 @@ use super::*;
 
 const MIB: u64 = 1 << 20;
 
+/// How long a thread may still be busy with a call that has ended: a piece of the file, and a little for a slow machine.
+const AFTERWARDS: Duration = Duration::from_secs(5);
+
 /// Bytes one call may write.
 const BYTES: u64 = 64 * MIB;
 
@@ -68,6 +71,16 @@ fn a_file_of_holes_is_not_made() {
 }
 
 #[test]
+fn holes_count_like_bytes() {
+    let desk = Desk::new();
+    let host = desk.host();
+    let grow = |path: String| json!({ "op": "open", "path": path, "how": 1, "flags": 2, "then": "set-size", "length": BYTES / 2 });
+    let steps: Vec<Value> = (0..10).map(|n| grow(format!("{n}.bin"))).collect();
+    let answers = host.steps("wasi", &steps, None);
+    assert_eq!(answers.iter().filter(|answer| answer.get("ok").is_some()).count(), 2, "{answers:?}");
+}
+
+#[test]
 fn one_call_changes_a_thousand_files_and_no_more() {
     let desk = Desk::new();
     let host = desk.host();
@@ -114,6 +127,80 @@ fn folders_are_64_deep_and_no_deeper() {
 }
 
 #[test]
+fn depth_is_counted_where_links_lead() {
+    let desk = Desk::new();
+    let deep = vec!["d"; 40].join("/");
+    desk.put(&format!("work/{deep}/{deep}/file.txt"), "deep");
+    desk.link(&deep, "work/short");
+    desk.link(&deep, &format!("work/{deep}/short"));
+    let host = desk.host();
+    let before = snapshot(&desk.path("work"));
+    for path in ["short/short/file.txt".to_owned(), format!("short/{deep}/file.txt")] {
+        for (step, answer) in every_step(&path).iter().zip(host.steps("fs", &every_step(&path), None)) {
+            assert_eq!(error(&answer), "TooLarge", "{step}: {answer}");
+        }
+    }
+    let new = format!("short/{}/new.txt", vec!["n"; 30].join("/"));
+    assert_eq!(error(&host.commit(json!([{ "kind": "write", "path": new, "content": "x" }]))), "TooLarge");
+    for step in [
+        json!({ "op": "create-directory", "path": "short/short/new" }),
+        json!({ "op": "open", "path": "short/short/new", "how": 1, "flags": 2 }),
+        json!({ "op": "open", "path": "short/short/file.txt" }),
+    ] {
+        assert_eq!(error(&host.wasi(step.clone())), "insufficient-space", "{step}");
+    }
+    assert_eq!(snapshot(&desk.path("work")), before);
+    ok(&host.commit(json!([{ "kind": "write", "path": "short/new.txt", "content": "x" }])));
+}
+
+/// Names the small disk for the process that works there.
+const SMALL: &str = "HERMES_TEST_SMALL_DISK";
+
+/// Starts this test again, on a disk of its own that is smaller than what must stay free. The test has nothing to show where that
+/// can't be made.
+fn on_a_small_disk(test: &str) {
+    let place = tempfile::tempdir().unwrap();
+    let mount = "mount -t tmpfs -o size=400m none \"$0\" || exit 77; exec \"$@\"";
+    let status = std::process::Command::new("unshare")
+        .args(["--map-root-user", "--mount", "sh", "-c", mount])
+        .arg(place.path())
+        .arg(std::env::current_exe().unwrap())
+        .args(["--exact", test, "--nocapture"])
+        .env(SMALL, place.path())
+        .env("TMPDIR", place.path())
+        .status();
+    let could_not = status.as_ref().map_or(true, |status| matches!(status.code(), Some(1 | 77)));
+    assert!(could_not || status.unwrap().success());
+}
+
+#[test]
+fn a_disk_that_is_nearly_full_is_not_filled_up() {
+    if std::env::var_os(SMALL).is_none() {
+        return on_a_small_disk("files::quota::a_disk_that_is_nearly_full_is_not_filled_up");
+    }
+    let desk = Desk::new();
+    let host = desk.host();
+    let answer = host.commit(json!([{ "kind": "write", "path": "new.txt", "content": "x" }]));
+    assert_eq!(error(&answer), "TooLarge");
+    assert!(message(&answer).contains("nearly full"), "{answer}");
+    let before = snapshot(&desk.path("work"));
+    for path in ["plain.txt", "new.txt"] {
+        for then in ["write", "write-stream", "append-stream", "zeroes", "set-size"] {
+            let step = json!({ "op": "open", "path": path, "how": 1, "flags": 2, "then": then, "content": "x", "length": 100 });
+            let answer = host.wasi(step.clone());
+            let answer = error(&answer);
+            assert!(answer == "insufficient-space" || answer.contains("LastOperationFailed"), "{step}: {answer}");
+        }
+    }
+    assert_eq!(snapshot(&desk.path("work")), before);
+    // What gives room is done.
+    ok(&host.wasi(json!({ "op": "open", "path": "plain.txt", "flags": 2, "then": "set-size", "length": 3 })));
+    ok(&host.wasi(json!({ "op": "open", "path": "plain.txt", "how": 8, "flags": 2 })));
+    assert_eq!(desk.get("work/plain.txt"), "");
+    ok(&host.commit(json!([{ "kind": "remove", "path": "plain.txt" }])));
+}
+
+#[test]
 fn a_file_of_100_gb_is_read_in_bounded_pieces_or_not_at_all() {
     let desk = Desk::new();
     std::fs::File::create(desk.path("work/huge.bin")).unwrap().set_len(100 << 30).unwrap();
@@ -126,4 +213,34 @@ fn a_file_of_100_gb_is_read_in_bounded_pieces_or_not_at_all() {
     assert_eq!(ok(&found)["total"], 2, "{found}");
     assert_eq!(error(&host.wasi(json!({ "op": "open", "path": "huge.bin" }))), "not-permitted");
     assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
+}
+
+/// The processor time that this process has used, in hundredths of a second.
+fn used() -> u64 {
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap();
+    let fields = stat.rsplit_once(") ").unwrap().1.split(' ');
+    fields.skip(11).take(2).map(|ticks| ticks.parse::<u64>().unwrap()).sum()
+}
+
+#[test]
+fn counting_the_lines_of_100_gb_ends_with_its_call() {
+    let desk = Desk::new();
+    std::fs::File::create(desk.path("work/huge.bin")).unwrap().set_len(100 << 30).unwrap();
+    desk.grant(&desk.folder("work", "access = \"read\""));
+    desk.put("home/hermes.toml", desk.get("home/hermes.toml").replace("\"60s\"", "\"1s\""));
+    let host = desk.granted();
+    let start = Instant::now();
+    let why = host.call("fs", &json!({ "steps": [{ "op": "lines", "path": "huge.bin" }] }), None).unwrap_err();
+    assert_eq!(why.kind.name(), "deadline", "{why}");
+    assert!(start.elapsed() < Duration::from_secs(1) + AFTERWARDS, "{:?}", start.elapsed());
+    // Nobody works on it any more: in a stretch of time, this process uses next to none.
+    let deadline = Instant::now() + AFTERWARDS;
+    let idle = || {
+        let before = used();
+        std::thread::sleep(Duration::from_millis(300));
+        used() - before < 5
+    };
+    while !idle() {
+        assert!(Instant::now() < deadline, "the file is still being read");
+    }
 }

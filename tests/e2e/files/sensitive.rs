@@ -36,11 +36,13 @@ fn keys_are_neither_read_nor_changed_nor_found_by_any_name() {
     let host = desk.host();
     let before = snapshot(&desk.path("work"));
     for path in HIDDEN.into_iter().chain(["innocent.txt", "twice.txt", "folder/config", "new/.env"]) {
-        for (step, answer) in every_step(path).iter().zip(host.steps("fs", &every_step(path), None)) {
+        let steps = desk.following(every_step(path));
+        for (step, answer) in steps.iter().zip(host.steps("fs", &steps, None)) {
             assert_eq!(error(&answer), "Denied", "{step}: {answer}");
             assert!(message(&answer).contains(path), "{step}: {answer}");
         }
-        for (step, answer) in every_wasi_step(path).iter().zip(host.steps("wasi", &every_wasi_step(path), None)) {
+        let steps = desk.following(every_wasi_step(path));
+        for (step, answer) in steps.iter().zip(host.steps("wasi", &steps, None)) {
             assert!(answer.get("error").is_some(), "{step}: {answer}");
         }
         let opened = host.wasi(json!({ "op": "open", "path": path, "how": 1, "flags": 3 }));
@@ -115,6 +117,53 @@ fn a_grant_of_one_file_is_of_no_other() {
         let opened = host.wasi(json!({ "op": "open", "path": path }));
         assert!(opened.get("error").is_some(), "{path}: {opened}");
     }
+    assert_eq!(snapshot(&desk.path("work")), before);
+}
+
+#[test]
+fn a_grant_of_one_file_shows_nothing_beside_it_through_wasi() {
+    let desk = furnished();
+    let host = desk.grant(&desk.folder("work/.env", "access = \"read\"")).granted();
+    for step in [
+        json!({ "op": "preopens" }),
+        json!({ "op": "here", "then": "read-directory" }),
+        json!({ "op": "open", "path": ".", "how": 2, "then": "read-directory" }),
+    ] {
+        let answer = host.wasi(step.clone());
+        assert!(!answer.to_string().contains("plain.txt"), "{step}: {answer}");
+        assert!(!answer.to_string().contains(&desk.text("work")), "{step}: {answer}");
+    }
+}
+
+/// What makes a name one of a key may lie above the granted folder.
+#[test]
+fn keys_below_a_granted_dot_folder_are_keys() {
+    let desk = Desk::new();
+    for path in [".config/gh/hosts.yml", ".docker/config.json", ".cargo/credentials.toml", ".git/hooks/pre-commit"] {
+        desk.put(&format!("work/{path}"), CANARY);
+    }
+    desk.put("work/.config/tool.ini", "open to all");
+    let folders =
+        [".config", ".docker", ".cargo", ".git"].map(|path| desk.folder(&format!("work/{path}"), "access = \"write\""));
+    let host = desk.grant(&folders.join(", ")).granted();
+    let before = snapshot(&desk.path("work"));
+    for (folder, path) in [(".config", "gh/hosts.yml"), (".docker", "config.json"), (".cargo", "credentials.toml")] {
+        for (step, answer) in every_step(&format!("{folder}/{path}")).iter().map(|step| (step, host.fs(step.clone()))) {
+            assert_eq!(error(&answer), "Denied", "{step}: {answer}");
+        }
+        for flags in [1, 2, 3] {
+            let step =
+                json!({ "op": "open", "path": path, "folder": desk.text(&format!("work/{folder}")), "flags": flags });
+            assert_eq!(error(&host.wasi(step.clone())), "not-permitted", "{step}");
+        }
+        let found = host.fs(json!({ "op": "search", "path": folder, "pattern": "canary", "all": true }));
+        assert_eq!(ok(&found)["total"], 0, "{found}");
+    }
+    for path in [".git/hooks/pre-commit", ".git/hooks/post-checkout", ".git/config"] {
+        let answer = host.commit(json!([{ "kind": "write", "path": path, "content": "mine" }]));
+        assert_eq!(error(&answer), "Denied", "{path}: {answer}");
+    }
+    assert_eq!(ok(&host.fs(json!({ "op": "read", "path": ".config/tool.ini" })))["text"], "open to all");
     assert_eq!(snapshot(&desk.path("work")), before);
 }
 

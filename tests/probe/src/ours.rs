@@ -94,7 +94,7 @@ impl OneChange {
                     bytes: content,
                 }],
             }),
-            Kind::Remove => Change::Remove(self.path),
+            Kind::Remove => Change::Remove(fs::Remove { path: self.path, version: self.version }),
             Kind::Rename => Change::Rename(Rename { source: self.path, target: self.target.unwrap_or_default() }),
         }
     }

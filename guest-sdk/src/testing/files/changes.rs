@@ -1,7 +1,7 @@
 //! Changing the fake files: all of the changes, or none.
 
 use super::{FILES, Fault, File, Known, Tree, fault, path};
-use crate::fs::{Change, Changed, Edit, Expected, Knowledge, Reason, Rename, Splice, Write};
+use crate::fs::{Change, Changed, Edit, Expected, Knowledge, Reason, Remove, Rename, Splice, Write};
 
 pub(crate) fn commit(changes: &[Change]) -> Result<Vec<Changed>, Fault> {
     FILES.with_borrow_mut(|files| {
@@ -20,7 +20,7 @@ fn name(change: &Change) -> &str {
     match change {
         Change::Write(write) => &write.path,
         Change::Edit(edit) => &edit.path,
-        Change::Remove(path) => path,
+        Change::Remove(remove) => &remove.path,
         Change::Rename(rename) => &rename.source,
     }
 }
@@ -30,7 +30,7 @@ impl Tree {
         match change {
             Change::Write(write) => self.write(write),
             Change::Edit(edit) => self.edit(edit),
-            Change::Remove(path) => self.remove(path),
+            Change::Remove(remove) => self.remove(remove),
             Change::Rename(rename) => self.rename(rename),
         }
     }
@@ -73,9 +73,12 @@ impl Tree {
         Ok(Changed { path, created: false, folders_created: false, metadata: Some(metadata), knowledge })
     }
 
-    fn remove(&mut self, path: &str) -> Result<Changed, Fault> {
-        let path = path::inside(path)?;
-        self.file(&path)?;
+    fn remove(&mut self, remove: &Remove) -> Result<Changed, Fault> {
+        let path = path::inside(&remove.path)?;
+        let version = self.file(&path)?.version;
+        if remove.version.is_some_and(|wanted| wanted != version) {
+            return Err(other(&path));
+        }
         let knowledge = self.knowledge(&path);
         self.files.remove(&path);
         self.known.remove(&path);
@@ -168,7 +171,8 @@ mod tests {
         let why = commit(&[write("a", "new", Expected::Anything), write("b", "new", Expected::Nothing)]).unwrap_err();
         assert_eq!(why.reason, Reason::Exists);
         assert_eq!(host.content("a").unwrap(), b"old");
-        commit(&[write("a", "new", Expected::Anything), Change::Remove("b".into())]).unwrap();
+        commit(&[write("a", "new", Expected::Anything), Change::Remove(Remove { path: "b".into(), version: None })])
+            .unwrap();
         assert_eq!((host.content("a"), host.content("b")), (Some(b"new".to_vec()), None));
     }
 

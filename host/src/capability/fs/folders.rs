@@ -15,6 +15,7 @@ use rustix::fs::OFlags;
 
 use super::{
     beneath::{self, Beneath},
+    commit::is_draft,
     fault::{Outcome, denied, fault, system},
     limits::{DEPTH, PATH_BYTES},
     memory::Memory,
@@ -295,10 +296,6 @@ impl Folders {
                 continue;
             }
             let path = below.to_owned();
-            if path.components().count() > DEPTH {
-                let message = format!("{} lies more than {DEPTH} directories deep", shown.display());
-                return Err(fault(Reason::TooLarge, message));
-            }
             return Ok(Place { folder, opened, path, shown, own: &self.own });
         }
         Err(refusal.unwrap_or_else(|| self.outside(&shown, wanted)))
@@ -341,6 +338,14 @@ impl Place<'_> {
 
     /// Whether a path in this folder may be touched. It has no links in it, or will be judged again.
     pub(super) fn judge(&self, path: &Path, wanted: Access) -> Outcome<()> {
+        if path.components().count() > DEPTH {
+            let message = format!("{} lies more than {DEPTH} directories deep", self.shown.display());
+            return Err(fault(Reason::TooLarge, message));
+        }
+        // Secrets come into a draft after it was made: whoever had it open by then could read them.
+        if path.file_name().is_some_and(|name| is_draft(name.as_bytes())) {
+            return Err(fault(Reason::NotFound, format!("{} is a draft of the host's", self.shown.display())));
+        }
         let whole = self.real(path);
         if self.opened.only.as_deref() == Some(path) {
             return self.judge_own(&whole, wanted);

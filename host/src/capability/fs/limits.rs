@@ -16,8 +16,8 @@ pub(super) const EXCERPT_BYTES: usize = MIB;
 pub(super) const INLINE_BYTES: u64 = 256 * KIB as u64;
 
 /// Bytes before and after what is asked for that are looked at for secrets: a private key that begins there is one here too. The
-/// longest that is known as one has this size.
-pub(super) const CONTEXT_BYTES: u64 = 256 * KIB as u64;
+/// longest that is known as one has 256 KiB, and its opening line stands before them.
+pub(super) const CONTEXT_BYTES: u64 = 320 * KIB as u64;
 
 /// Bytes one call may write, all its changes together. Attack 38.
 pub(super) const WRITTEN_BYTES: u64 = 64 * MIB as u64;

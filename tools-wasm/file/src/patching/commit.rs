@@ -77,7 +77,7 @@ impl Draft {
             .map(|made| made.path.as_str())
             .collect();
         if !outdated.is_empty() {
-            let what = "was changed by somebody else since it was read in this task; the patch fits the new text, which is kept";
+            let what = "was changed by somebody else since it was read in this task; the patch fits the new text, which is kept unless it was deleted";
             patched.warning = Some(format!("{} {what}", outdated.join(", ")));
         }
         patched

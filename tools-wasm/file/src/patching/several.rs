@@ -1,6 +1,6 @@
 //! A patch of several files.
 
-use hermes_tool::fs::{self, Change, Expected, Fault, Kind, Reason, Rename, Write};
+use hermes_tool::fs::{self, Change, Expected, Fault, Kind, Reason, Remove, Rename, Write};
 use hermes_tool::{Error, Result};
 
 use super::commit::{Draft, edit};
@@ -72,7 +72,7 @@ fn add(draft: &mut Draft, planned: Planned) -> Result<()> {
             draft.lints.push(reread(&path, &path, &splices)?);
             draft.changes.push(edit(path, version, splices));
         }
-        patch::Change::Remove => draft.changes.push(Change::Remove(path)),
+        patch::Change::Remove { version } => draft.changes.push(Change::Remove(Remove { path, version })),
         patch::Change::Rename { source, edit: changed } => {
             if let Some((version, splices)) = changed {
                 draft.lints.push(reread(&source, &path, &splices)?);

@@ -153,9 +153,7 @@ fn a_pattern_that_is_none_comes_back_with_the_hosts_words() {
     let host =
         FakeHost::new().search(|_| Err(Fault { reason: Reason::Invalid, message: "unclosed group at 4".into() }));
     let why = host.call(search_files::TOOL, r#"{"pattern": "main("}"#).unwrap_err();
-    assert!(
-        matches!(&why, Error::Invalid(message) if message == "unclosed group at 4")
-    );
+    assert!(matches!(&why, Error::Invalid(message) if message == "unclosed group at 4"));
 }
 
 #[test]

@@ -1,14 +1,14 @@
 //! Putting drafts into their places, and everything back if one of them can't.
 
 use std::{
-    ffi::{OsStr, OsString},
+    ffi::{CString, OsStr, OsString},
     fs::{File, Metadata},
     io,
     os::fd::{AsFd, OwnedFd},
 };
 
 use rustix::{
-    fs::{AtFlags, RenameFlags, renameat, renameat_with, unlinkat},
+    fs::{AtFlags, RenameFlags, renameat, renameat_with, symlinkat, unlinkat},
     io::Errno,
 };
 
@@ -30,6 +30,8 @@ enum Done {
     Made(OwnedFd, OsString),
     /// The old file is still there by its handle, though it has no name any more.
     Replaced(OwnedFd, OsString, File),
+    /// What a removed link led to.
+    Unlinked(OwnedFd, OsString, CString),
     Renamed {
         source: (OwnedFd, OsString),
         target: (OwnedFd, OsString),
@@ -69,11 +71,18 @@ impl Applied {
         metadata
     }
 
+    /// Removes a file, or a link and not what it leads to.
     pub(in super::super) fn remove(&mut self, target: &Target<'_>) -> Outcome<()> {
-        let (old, _) = target.open()?.ok_or_else(|| target.missing())?;
-        let parent = target.parent(self)?;
-        unlinkat(parent.as_fd(), target.name(), AtFlags::empty()).map_err(|why| target.failed(&why.into()))?;
-        self.0.push(Done::Replaced(parent, target.name().clone(), old));
+        let link = target.link()?;
+        let old = if link.is_none() { target.open()? } else { None };
+        let (parent, name) = (target.parent(self)?, target.name().clone());
+        let unlink = || unlinkat(parent.as_fd(), &name, AtFlags::empty()).map_err(|why| target.failed(&why.into()));
+        let done = match (link, old) {
+            (Some(leads_to), _) => unlink().map(|()| Done::Unlinked(parent, name, leads_to)),
+            (None, Some((old, _))) => unlink().map(|()| Done::Replaced(parent, name, old)),
+            (None, None) => Err(target.missing()),
+        };
+        self.0.push(done?);
         Ok(())
     }
 
@@ -143,6 +152,7 @@ impl Done {
                 Ok(unlinkat(parent.as_fd(), &name, AtFlags::empty())?)
             }
             Self::Replaced(parent, name, old) => restore(&parent, &name, &old),
+            Self::Unlinked(parent, name, leads_to) => Ok(symlinkat(leads_to, parent.as_fd(), &name)?),
             Self::Renamed { source, target } => {
                 Ok(rename_to_new((target.0.as_fd(), &target.1), (source.0.as_fd(), &source.1))?)
             }

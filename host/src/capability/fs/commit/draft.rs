@@ -25,6 +25,7 @@ use super::{
     },
     apply::Applied,
     target::Target,
+    uncovered,
 };
 use crate::{
     sandbox::limits::MIB,
@@ -64,7 +65,7 @@ impl Draft {
         let size = old.1.len();
         let removed: u64 = splices.iter().map(|splice| splice.length).sum();
         let added: u64 = splices.iter().map(|splice| splice.bytes.len() as u64).sum();
-        Self::new(target, Some(old), size - removed + added, applied, |file, old| {
+        let draft = Self::new(target, Some(old), size - removed + added, applied, |file, old| {
             let mut from = 0;
             for splice in splices {
                 copy(old, from, splice.offset, file)?;
@@ -72,7 +73,11 @@ impl Draft {
                 from = splice.offset + splice.length;
             }
             copy(old, from, size, file)
-        })
+        })?;
+        if let Some((old, _)) = &draft.old {
+            uncovered::refuse(target, old, &draft.file, splices)?;
+        }
+        Ok(draft)
     }
 
     fn new(

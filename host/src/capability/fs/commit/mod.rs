@@ -8,6 +8,7 @@
 mod apply;
 mod draft;
 mod target;
+mod uncovered;
 
 use std::{collections::HashSet, path::PathBuf, sync::PoisonError};
 
@@ -23,7 +24,9 @@ use super::{
     open::{describe, version},
     secrets,
 };
-use crate::wit::latest::filesystem::{Change, Changed, Edit, Expected, Knowledge, Reason, Rename, Splice, Write};
+use crate::wit::latest::filesystem::{
+    Change, Changed, Edit, Expected, Knowledge, Reason, Remove, Rename, Splice, Write,
+};
 
 /// What these changes take of a call's budget.
 fn cost(changes: &[Change]) -> u64 {
@@ -85,7 +88,7 @@ fn make(steps: &[Step<'_>], applied: &mut Applied) -> Outcome<Vec<Changed>> {
 enum Step<'a> {
     Write(Target<'a>, &'a Write),
     Edit(Target<'a>, &'a Edit),
-    Remove(Target<'a>),
+    Remove(Target<'a>, &'a Remove),
     Rename(Target<'a>, Target<'a>),
 }
 
@@ -94,16 +97,16 @@ impl<'a> Step<'a> {
         Ok(match change {
             Change::Write(write) => Self::Write(Target::new(folders, &write.path)?, write),
             Change::Edit(edit) => Self::Edit(Target::new(folders, &edit.path)?, edit),
-            Change::Remove(path) => Self::Remove(Target::new(folders, path)?),
+            Change::Remove(remove) => Self::Remove(Target::of_name(folders, &remove.path)?, remove),
             Change::Rename(Rename { source, target }) => {
-                Self::Rename(Target::new(folders, source)?, Target::new(folders, target)?)
+                Self::Rename(Target::of_name(folders, source)?, Target::new(folders, target)?)
             }
         })
     }
 
     fn targets(&self) -> impl Iterator<Item = &Target<'a>> {
         let (one, other) = match self {
-            Self::Write(target, _) | Self::Edit(target, _) | Self::Remove(target) => (target, None),
+            Self::Write(target, _) | Self::Edit(target, _) | Self::Remove(target, _) => (target, None),
             Self::Rename(source, target) => (source, Some(target)),
         };
         std::iter::once(one).chain(other)
@@ -129,9 +132,12 @@ impl<'a> Step<'a> {
                 }
                 check_splices(&edit.splices, now.len())
             }
-            Self::Remove(target) => target.existing()?.map(drop).ok_or_else(|| target.missing()),
+            Self::Remove(target, remove) => match (target.removable()?, remove.version) {
+                (Some(now), Some(wanted)) if version(&now) != wanted => Err(target.changed()),
+                _ => Ok(()),
+            },
             Self::Rename(source, target) => {
-                source.existing()?.ok_or_else(|| source.missing())?;
+                source.movable(target)?;
                 match target.existing()? {
                     Some(_) => Err(target.exists()),
                     None => Ok(()),
@@ -143,7 +149,9 @@ impl<'a> Step<'a> {
     /// What the task knows of the file that is about to change.
     fn knowledge(&self, folders: &Folders, task: Option<&str>) -> Knowledge {
         let target = match self {
-            Self::Write(target, _) | Self::Edit(target, _) | Self::Remove(target) | Self::Rename(target, _) => target,
+            Self::Write(target, _) | Self::Edit(target, _) | Self::Remove(target, _) | Self::Rename(target, _) => {
+                target
+            }
         };
         match (task, target.existing()) {
             (Some(task), Ok(Some(now))) => folders.memory().knowledge(task, &target.real, version(&now)),
@@ -156,7 +164,7 @@ impl<'a> Step<'a> {
         match self {
             Self::Write(target, write) => Draft::of_content(target, &write.content, applied).map(Some),
             Self::Edit(target, edit) => Draft::of_splices(target, &edit.splices, applied).map(Some),
-            Self::Remove(_) | Self::Rename(..) => Ok(None),
+            Self::Remove(..) | Self::Rename(..) => Ok(None),
         }
     }
 
@@ -170,7 +178,7 @@ impl<'a> Step<'a> {
                 let (metadata, folders_created) = applied.rename(source, target)?;
                 (target, (Some(metadata), true, folders_created))
             }
-            (Self::Write(target, _) | Self::Edit(target, _) | Self::Remove(target), _) => {
+            (Self::Write(target, _) | Self::Edit(target, _) | Self::Remove(target, _), _) => {
                 applied.remove(target)?;
                 (target, (None, false, false))
             }
@@ -219,7 +227,7 @@ fn each_once(steps: &[Step<'_>]) -> Outcome<()> {
     let mut moved: HashSet<&PathBuf> = HashSet::new();
     for step in steps {
         let fresh = match step {
-            Step::Write(target, _) | Step::Edit(target, _) | Step::Remove(target) => {
+            Step::Write(target, _) | Step::Edit(target, _) | Step::Remove(target, _) => {
                 !moved.contains(&target.real) && changed.insert(&target.real)
             }
             Step::Rename(source, target) => moved.insert(&source.real) && changed.insert(&target.real),
@@ -250,7 +258,7 @@ fn remember(folders: &Folders, task: &str, steps: &[Step<'_>], changed: &[Change
                 folders.memory().removed(task, &source.real);
                 folders.memory().wrote(task, &target.real, version, changed.knowledge == Knowledge::Whole);
             }
-            (Step::Write(target, _) | Step::Edit(target, _) | Step::Remove(target) | Step::Rename(_, target), _) => {
+            (Step::Write(target, _) | Step::Edit(target, _) | Step::Remove(target, _) | Step::Rename(_, target), _) => {
                 folders.memory().removed(task, &target.real);
             }
         }

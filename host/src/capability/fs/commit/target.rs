@@ -1,7 +1,7 @@
 //! Where a change lies: the real path of a file that is there, or of one that will be.
 
 use std::{
-    ffi::OsString,
+    ffi::{CString, OsString},
     fs::{File, Metadata},
     io,
     os::{
@@ -11,7 +11,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use rustix::fs::{Mode, OFlags, mkdirat, openat};
+use rustix::{
+    fs::{Mode, OFlags, mkdirat, openat, readlinkat},
+    io::Errno,
+};
 
 use super::{
     super::{
@@ -22,7 +25,7 @@ use super::{
     apply::Applied,
 };
 use crate::{
-    grant::Access,
+    grant::{Access, Secrets},
     wit::latest::filesystem::{Fault, Reason},
 };
 
@@ -40,7 +43,7 @@ pub(in super::super) struct Target<'a> {
 impl<'a> Target<'a> {
     pub(in super::super) fn new(folders: &'a Folders, path: &str) -> Outcome<Self> {
         let place = folders.place(path, Access::Write)?;
-        let (base, rest) = resolve(&place)?;
+        let (base, rest) = resolve(&place, &place.path)?;
         // Joining nothing would leave a slash at the end.
         let real = if rest.as_os_str().is_empty() { base.clone() } else { base.join(&rest) };
         place.judge(&real, Access::Write)?;
@@ -54,12 +57,38 @@ impl<'a> Target<'a> {
         Ok(Self { place, base, missing, name, real })
     }
 
+    /// The place of a name itself: of a link, and not of what it leads to. Its directory must exist.
+    pub(in super::super) fn of_name(folders: &'a Folders, path: &str) -> Outcome<Self> {
+        let place = folders.place(path, Access::Write)?;
+        let (Some(above), Some(name)) = (place.path.parent(), place.path.file_name().map(OsString::from)) else {
+            return Err(fault(Reason::IsDirectory, format!("{} is a directory", place.shown.display())));
+        };
+        let (base, rest) = resolve(&place, above)?;
+        let path = base.join(&rest).join(&name);
+        place.judge(&path, Access::Write)?;
+        if !rest.as_os_str().is_empty() {
+            return Err(fault(Reason::NotFound, format!("{} does not exist", place.shown.display())));
+        }
+        let real = place.real(&path);
+        Ok(Self { place, base, missing: Vec::new(), name, real })
+    }
+
     pub(in super::super) fn shown(&self) -> &Path {
         &self.place.shown
     }
 
     pub(in super::super) fn name(&self) -> &OsString {
         &self.name
+    }
+
+    /// Whether it lies on a disk that answers by itself.
+    pub(in super::super) fn is_local(&self) -> bool {
+        self.place.opened.local
+    }
+
+    /// Whether secrets are masked in what is read here.
+    pub(in super::super) fn is_masked(&self) -> bool {
+        self.place.folder.secrets == Secrets::Masked
     }
 
     /// The file that is there now, open for reading.
@@ -82,6 +111,41 @@ impl<'a> Target<'a> {
         Ok(Some((found.file, metadata)))
     }
 
+    /// What the name leads to, where it is a link itself.
+    pub(in super::super) fn link(&self) -> Outcome<Option<CString>> {
+        if self.needs_folders() {
+            return Ok(None);
+        }
+        let parent = self.parent(&mut Applied::default())?;
+        match readlinkat(parent.as_fd(), &self.name, Vec::new()) {
+            Ok(leads_to) => Ok(Some(leads_to)),
+            Err(Errno::INVAL | Errno::NOENT) => Ok(None),
+            Err(why) => Err(self.failed(&why.into())),
+        }
+    }
+
+    /// Whether there is something that may be removed: a link, or a file, whose metadata is given.
+    pub(in super::super) fn removable(&self) -> Outcome<Option<Metadata>> {
+        match self.link()? {
+            Some(_) => Ok(None),
+            None => Ok(Some(self.existing()?.ok_or_else(|| self.missing())?)),
+        }
+    }
+
+    /// Whether there is a file that may get another name.
+    pub(in super::super) fn movable(&self, target: &Self) -> Outcome<()> {
+        if self.link()?.is_some() {
+            return Err(denied(self.shown(), "is a link, which is not moved; move what it leads to, or remove it"));
+        }
+        self.existing()?.ok_or_else(|| self.missing())?;
+        if self.is_masked() && !target.is_masked() {
+            let why =
+                "is not moved: secrets are masked where it lies, and shown where it would go; write it anew there";
+            return Err(denied(self.shown(), why));
+        }
+        Ok(())
+    }
+
     pub(in super::super) fn existing(&self) -> Outcome<Option<Metadata>> {
         Ok(self.open()?.map(|(_, metadata)| metadata))
     }
@@ -97,7 +161,7 @@ impl<'a> Target<'a> {
             match mkdirat(parent.as_fd(), name, Mode::from_bits_truncate(0o777)) {
                 Ok(()) => applied.made_folder(&parent, name).map_err(|why| self.failed(&why))?,
                 // Somebody else made it meanwhile, or another change of this commit.
-                Err(rustix::io::Errno::EXIST) => {}
+                Err(Errno::EXIST) => {}
                 Err(why) => return Err(self.failed(&why.into())),
             }
             let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -127,16 +191,16 @@ impl<'a> Target<'a> {
     }
 }
 
-/// The part of a place's path that exists, without links, and what is left of it.
-fn resolve(place: &Place<'_>) -> Outcome<(PathBuf, PathBuf)> {
+/// The part of a path in a place's folder that exists, without links, and what is left of it.
+fn resolve(place: &Place<'_>, path: &Path) -> Outcome<(PathBuf, PathBuf)> {
     let dir = &place.opened.dir;
-    let mut existing = place.path.as_path();
+    let mut existing = path;
     loop {
         let found = if existing.as_os_str().is_empty() { Ok(PathBuf::new()) } else { dir.canonicalize(existing) };
         match found {
             Ok(real) => {
                 let real = if real == Path::new(".") { PathBuf::new() } else { real };
-                let rest = place.path.strip_prefix(existing).unwrap_or(Path::new("")).to_owned();
+                let rest = path.strip_prefix(existing).unwrap_or(Path::new("")).to_owned();
                 return Ok((real, rest));
             }
             Err(why) if why.kind() == io::ErrorKind::NotFound => {

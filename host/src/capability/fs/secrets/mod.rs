@@ -56,6 +56,11 @@ pub(crate) fn mask_range(whole: &[u8], range: Range<usize>) -> (Vec<u8>, u32) {
     (bytes, count(spans.iter().filter(within)))
 }
 
+/// The bytes that [`mask`] would write over, in order.
+pub(crate) fn ranges(text: &[u8]) -> Vec<Range<usize>> {
+    find(text).into_iter().map(|span| span.start..span.end).collect()
+}
+
 /// Whether a text has a mark that [`mask`] writes. Who writes such a text to a file would put the mark in the secret's place.
 pub(crate) fn has_mask(bytes: &[u8]) -> bool {
     memchr::memmem::find(bytes, mark::LABEL).is_some() || anchor::has_stars(bytes)

@@ -21,7 +21,7 @@ use super::super::{
 };
 use crate::{grant::Access, wit::latest::filesystem::Reason};
 
-/// The place of a name whose directory exists.
+/// The place of what a name leads to, whose directory exists.
 fn target<'a>(folders: &'a Folders, path: &str) -> Outcome<Target<'a>> {
     let target = Target::new(folders, path)?;
     match target.needs_folders() {
@@ -39,15 +39,15 @@ pub(super) fn make_directory(folders: &Folders, budget: &Budget, path: &str) -> 
 }
 
 pub(super) fn remove_directory(folders: &Folders, budget: &Budget, path: &str) -> Outcome<()> {
-    let target = target(folders, path)?;
+    let target = Target::of_name(folders, path)?;
     budget.take(0, 1)?;
     let parent = target.parent(&mut Applied::default())?;
     unlinkat(parent.as_fd(), target.name(), AtFlags::REMOVEDIR).map_err(|why| target.failed(&why.into()))
 }
 
 pub(super) fn remove_file(folders: &Folders, budget: &Budget, path: &str) -> Outcome<()> {
-    let target = target(folders, path)?;
-    target.existing()?.ok_or_else(|| target.missing())?;
+    let target = Target::of_name(folders, path)?;
+    target.removable()?;
     budget.take(0, 1)?;
     let parent = target.parent(&mut Applied::default())?;
     unlinkat(parent.as_fd(), target.name(), AtFlags::empty()).map_err(|why| target.failed(&why.into()))
@@ -55,8 +55,8 @@ pub(super) fn remove_file(folders: &Folders, budget: &Budget, path: &str) -> Out
 
 /// A file takes another name, and the place of the one that has it: that is how programs replace a file in one step.
 pub(super) fn rename(folders: &Folders, budget: &Budget, path: &str, new: &str) -> Outcome<()> {
-    let (source, target) = (self::target(folders, path)?, self::target(folders, new)?);
-    source.existing()?.ok_or_else(|| source.missing())?;
+    let (source, target) = (Target::of_name(folders, path)?, self::target(folders, new)?);
+    source.movable(&target)?;
     target.existing()?;
     budget.take(0, 1)?;
     let (from, to) = (source.parent(&mut Applied::default())?, target.parent(&mut Applied::default())?);

@@ -1,12 +1,13 @@
 //! WASI's files: the granted folders as preopened directories, under the rules of `hermes:tool/filesystem`.
 //!
 //! What opens, makes, moves or removes something is done here, by real paths, in the same way as our own interface does it. What
-//! a guest then does with an open file is left to wasmtime; only what is written is counted. Links, hard or symbolic, are made by
-//! nobody.
+//! a guest then does with an open file is left to wasmtime; only what is written is looked at, and counted. Links, hard or symbolic,
+//! are made by nobody.
 
 mod change;
 mod open;
 mod stream;
+mod written;
 
 use std::{
     collections::HashMap,
@@ -30,8 +31,10 @@ use wasmtime_wasi::{
     },
 };
 
-use self::{open::Wish, stream::Counted};
-use super::{budget::Budget, fault::Outcome, folders::Folders, host::elsewhere, limits::WRITTEN_BYTES, secrets};
+use self::{open::Wish, stream::Counted, written::Written};
+use super::{
+    budget::Budget, commit::is_draft, fault::Outcome, folders::Folders, host::elsewhere, limits::WRITTEN_BYTES,
+};
 use crate::{
     capability::Capability,
     grant::Access,
@@ -39,9 +42,14 @@ use crate::{
     wit::latest::filesystem::{Fault, Reason},
 };
 
-/// The real paths of the directories that a guest holds, by their handles.
+/// What a guest holds, by its handles.
 #[derive(Debug, Default)]
-pub(super) struct Held(HashMap<u32, PathBuf>);
+pub(super) struct Held {
+    /// The real paths of directories.
+    directories: HashMap<u32, PathBuf>,
+    /// The files that it may write.
+    written: HashMap<u32, Arc<Written>>,
+}
 
 /// Puts these files in the place of wasmtime's own.
 pub(in super::super) fn link(linker: &mut Linker<CallState>) -> wasmtime::Result<()> {
@@ -76,7 +84,7 @@ impl Guarded<'_> {
         self.uses(access);
         let refused = || FsError::from(ErrorCode::NotPermitted);
         let files = self.0.files.as_ref().ok_or_else(refused)?;
-        let base = files.held.0.get(&fd.rep()).ok_or(ErrorCode::NotDirectory)?;
+        let base = files.held.directories.get(&fd.rep()).ok_or(ErrorCode::NotDirectory)?;
         let path = below(base, Path::new(path)).ok_or_else(refused)?;
         Ok(Found { folders: Arc::clone(&files.folders), budget: Arc::clone(&files.budget), path })
     }
@@ -90,7 +98,8 @@ impl Guarded<'_> {
         elsewhere(move || work(&found.folders, &found.budget, &found.path)).await.map_err(|why| code(&why).into())
     }
 
-    fn write_allowed(&mut self, fd: &Resource<Descriptor>, end: u64) -> FsResult<Arc<Budget>> {
+    /// The file that is written by a handle, up to a position, and what the call may still write.
+    fn writing(&mut self, fd: &Resource<Descriptor>, end: u64) -> FsResult<(Arc<Written>, Arc<Budget>)> {
         self.uses(Access::Write);
         match self.open().table.get(fd)? {
             Descriptor::File(file) if file.open_mode.contains(OpenMode::WRITE) => {}
@@ -102,18 +111,20 @@ impl Guarded<'_> {
             return Err(ErrorCode::FileTooLarge.into());
         }
         let files = self.0.files.as_ref().ok_or(ErrorCode::NotPermitted)?;
-        Ok(Arc::clone(&files.budget))
+        let written = files.held.written.get(&fd.rep()).ok_or(ErrorCode::NotPermitted)?;
+        Ok((Arc::clone(written), Arc::clone(&files.budget)))
     }
 
     /// Counts what passes through a stream that wasmtime made.
     fn counted(
         &mut self,
         stream: Resource<DynOutputStream>,
-        budget: Arc<Budget>,
+        (written, budget): (Arc<Written>, Arc<Budget>),
+        at: Option<u64>,
     ) -> FsResult<Resource<DynOutputStream>> {
         let table = self.open().table;
         let inner = table.delete(stream)?;
-        let counted: DynOutputStream = Box::new(Counted { inner, budget });
+        let counted: DynOutputStream = Box::new(Counted { inner, written, budget, at });
         Ok(table.push(counted)?)
     }
 }
@@ -171,7 +182,7 @@ impl preopens::Host for Guarded<'_> {
             let Ok(handle) = folders.directory(&real) else { continue };
             let fd = self.open().table.push(Descriptor::Dir(Dir::new(handle, perms, mode, false)))?;
             if let Some(files) = &mut self.0.files {
-                files.held.0.insert(fd.rep(), real);
+                files.held.directories.insert(fd.rep(), real);
             }
             directories.push((fd, name));
         }
@@ -194,7 +205,13 @@ impl types::HostDirectoryEntryStream for Guarded<'_> {
         &mut self,
         stream: Resource<DirectoryEntryStream>,
     ) -> FsResult<Option<DirectoryEntry>> {
-        self.open().read_directory_entry(stream).await
+        loop {
+            // The same stream, which stays the guest's.
+            let entry = self.open().read_directory_entry(Resource::new_borrow(stream.rep())).await?;
+            if entry.as_ref().is_none_or(|entry| !is_draft(entry.name.as_bytes())) {
+                return Ok(entry);
+            }
+        }
     }
 
     fn drop(&mut self, stream: Resource<DirectoryEntryStream>) -> wasmtime::Result<()> {
@@ -215,15 +232,17 @@ impl types::HostDescriptor for Guarded<'_> {
         let found = self.find(&fd, &path, wish.access())?;
         let opened = self.work(found, move |folders, budget, path| open::open(folders, budget, path, wish)).await?;
         let fd = self.open().table.push(opened.descriptor)?;
-        if let (Some(directory), Some(files)) = (opened.directory, &mut self.0.files) {
-            files.held.0.insert(fd.rep(), directory);
+        if let Some(files) = &mut self.0.files {
+            files.held.directories.extend(opened.directory.map(|directory| (fd.rep(), directory)));
+            files.held.written.extend(opened.written.map(|written| (fd.rep(), Arc::new(written))));
         }
         Ok(fd)
     }
 
     fn drop(&mut self, fd: Resource<Descriptor>) -> wasmtime::Result<()> {
         if let Some(files) = &mut self.0.files {
-            files.held.0.remove(&fd.rep());
+            files.held.directories.remove(&fd.rep());
+            files.held.written.remove(&fd.rep());
         }
         types::HostDescriptor::drop(&mut self.open(), fd)
     }
@@ -307,31 +326,35 @@ impl types::HostDescriptor for Guarded<'_> {
     }
 
     async fn set_size(&mut self, fd: Resource<Descriptor>, size: u64) -> FsResult<()> {
-        let budget = self.write_allowed(&fd, size)?;
+        let (written, budget) = self.writing(&fd, size)?;
         budget.take(size, 0).map_err(|why| code(&why))?;
+        elsewhere(move || written.judge_size(size)).await.map_err(|why| code(&why))?;
         self.open().set_size(fd, size).await
     }
 
     async fn write(&mut self, fd: Resource<Descriptor>, bytes: Vec<u8>, offset: u64) -> FsResult<u64> {
         let length = bytes.len() as u64;
-        let budget = self.write_allowed(&fd, offset.saturating_add(length))?;
+        let (written, budget) = self.writing(&fd, offset.saturating_add(length))?;
         budget.take(length, 0).map_err(|why| code(&why))?;
-        if secrets::has_mask(&bytes) {
-            return Err(ErrorCode::NotPermitted.into());
-        }
+        let judged = move || {
+            written.judge(&bytes)?;
+            written.judge_at(offset, &bytes)?;
+            Ok(bytes)
+        };
+        let bytes = elsewhere(judged).await.map_err(|why: Fault| code(&why))?;
         self.open().write(fd, bytes, offset).await
     }
 
     fn write_via_stream(&mut self, fd: Resource<Descriptor>, offset: u64) -> FsResult<Resource<DynOutputStream>> {
-        let budget = self.write_allowed(&fd, offset)?;
+        let writing = self.writing(&fd, offset)?;
         let stream = self.open().write_via_stream(fd, offset)?;
-        self.counted(stream, budget)
+        self.counted(stream, writing, Some(offset))
     }
 
     fn append_via_stream(&mut self, fd: Resource<Descriptor>) -> FsResult<Resource<DynOutputStream>> {
-        let budget = self.write_allowed(&fd, 0)?;
+        let writing = self.writing(&fd, 0)?;
         let stream = self.open().append_via_stream(fd)?;
-        self.counted(stream, budget)
+        self.counted(stream, writing, None)
     }
 
     async fn set_times(

@@ -3,7 +3,7 @@
 use std::{
     fs::File,
     io::{Read, Seek, Write},
-    os::fd::AsFd,
+    os::{fd::AsFd, unix::fs::MetadataExt},
     path::{Path, PathBuf},
 };
 
@@ -14,14 +14,17 @@ use wasmtime_wasi::{
     p2::bindings::filesystem::types::{DescriptorFlags, OpenFlags},
 };
 
-use super::super::{
-    beneath,
-    budget::Budget,
-    commit::{Applied, Target, reserve},
-    fault::{Outcome, denied, fault, system},
-    folders::{Folders, Place, regular},
-    limits::READ_BYTES,
-    secrets,
+use super::{
+    super::{
+        beneath,
+        budget::Budget,
+        commit::{Applied, Target, reserve},
+        fault::{Outcome, denied, fault, system},
+        folders::{Folders, Place, regular},
+        limits::READ_BYTES,
+        secrets,
+    },
+    written::Written,
 };
 use crate::{
     grant::{Access, Secrets},
@@ -44,10 +47,13 @@ impl Wish {
     }
 }
 
-/// What was opened, and the real path of a directory.
+/// What was opened.
 pub(super) struct Opened {
     pub(super) descriptor: Descriptor,
+    /// The real path of a directory.
     pub(super) directory: Option<PathBuf>,
+    /// A file that may be written.
+    pub(super) written: Option<Written>,
 }
 
 /// Opens a path. Blocks.
@@ -72,28 +78,32 @@ pub(super) fn open(folders: &Folders, budget: &Budget, path: &str, wish: Wish) -
         let mode = if wish.access() == Access::Write { OpenMode::READ | OpenMode::WRITE } else { OpenMode::READ };
         let directory = place.real(&found.path);
         let descriptor = Descriptor::Dir(Dir::new(found.file, perms(wish), mode, false));
-        return Ok(Opened { descriptor, directory: Some(directory) });
+        return Ok(Opened { descriptor, directory: Some(directory), written: None });
     }
     if wish.how.contains(OpenFlags::DIRECTORY) {
         return Err(fault(Reason::NotDirectory, "it is not a directory"));
     }
     regular(place.folder, &place.shown, &metadata)?;
-    let file = match wish.access() {
-        Access::Read => for_reading(&place, found.file)?,
-        Access::Write => for_writing(&place, &found.path, found.file, wish)?,
-    };
-    Ok(file_of(file, wish))
+    if wish.access() == Access::Read {
+        return Ok(file_of(for_reading(&place, found.file)?, wish, None));
+    }
+    let local = place.opened.local;
+    if wish.flags.contains(DescriptorFlags::WRITE) && !local {
+        reserve(&found.file, &place.shown, 0)?;
+    }
+    let written = Written::new(&found.file, &place.shown, local)?;
+    Ok(file_of(for_writing(&place, &found.path, found.file, wish)?, wish, Some(written)))
 }
 
 fn perms(wish: Wish) -> FsPerms {
     if wish.access() == Access::Write { FsPerms::ReadWrite } else { FsPerms::ReadOnly }
 }
 
-fn file_of(file: File, wish: Wish) -> Opened {
+fn file_of(file: File, wish: Wish, written: Option<Written>) -> Opened {
     let mut mode = OpenMode::empty();
     mode.set(OpenMode::READ, wish.flags.contains(DescriptorFlags::READ) || wish.access() == Access::Read);
     mode.set(OpenMode::WRITE, wish.flags.contains(DescriptorFlags::WRITE));
-    Opened { descriptor: Descriptor::File(WasiFile::new(file, perms(wish), mode, false)), directory: None }
+    Opened { descriptor: Descriptor::File(WasiFile::new(file, perms(wish), mode, false)), directory: None, written }
 }
 
 /// The file itself if there is no secret in it, else a copy in memory in which they are masked.
@@ -139,8 +149,13 @@ fn for_writing(place: &Place<'_>, path: &Path, mut file: File, wish: Wish) -> Ou
     let flags = if wish.flags.contains(DescriptorFlags::READ) { OFlags::RDWR } else { OFlags::WRONLY };
     let judge = |path: &Path| place.judge(path, Access::Write);
     let found = beneath::open(&place.opened.dir, path, flags, judge).map_err(|refused| refused.fault(&place.shown))?;
-    // Another file may have taken the name meanwhile.
-    regular(place.folder, &place.shown, &found.file.metadata().map_err(failed)?)?;
+    // Another file may have taken the name meanwhile, and nobody looked for secrets in that one.
+    let (looked_at, opened) = (file.metadata().map_err(failed)?, found.file.metadata().map_err(failed)?);
+    if (looked_at.dev(), looked_at.ino()) != (opened.dev(), opened.ino()) {
+        let message = format!("another file took the place of {}; try again", place.shown.display());
+        return Err(fault(Reason::Changed, message));
+    }
+    regular(place.folder, &place.shown, &opened)?;
     if wish.how.contains(OpenFlags::TRUNCATE) {
         found.file.set_len(0).map_err(failed)?;
     }
@@ -159,5 +174,35 @@ fn create(folders: &Folders, budget: &Budget, path: &str, wish: Wish) -> Outcome
     let flags = OFlags::CREATE | OFlags::EXCL | OFlags::RDWR | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let file = openat(parent.as_fd(), target.name(), flags, Mode::from_bits_truncate(0o666))
         .map_err(|why| target.failed(&why.into()))?;
-    Ok(file_of(File::from(file), wish))
+    let file = File::from(file);
+    let written = Written::new(&file, target.shown(), target.is_local())?;
+    Ok(file_of(file, wish, Some(written)))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::{
+        capability::fs::{Folder, Own},
+        grant::Links,
+    };
+
+    #[test]
+    fn a_file_that_takes_the_place_of_the_one_that_was_looked_at_is_not_handed_out() {
+        let root = tempfile::tempdir().unwrap();
+        let work = root.path().canonicalize().unwrap();
+        std::fs::write(work.join("clean"), "nothing to hide").unwrap();
+        std::fs::write(work.join("other"), "something else").unwrap();
+        let folder = Folder::new(work.clone(), Access::Write, Secrets::Masked, Links::Refused);
+        let own = Own { home: "/nowhere".into(), config: "/nowhere".into(), components: Vec::new() };
+        let folders = Folders::new("test", &work, vec![folder], own, Arc::default());
+        let place = folders.place("clean", Access::Write).unwrap();
+        let wish = Wish { how: OpenFlags::empty(), flags: DescriptorFlags::READ | DescriptorFlags::WRITE };
+        let open =
+            |looked_at: &str| for_writing(&place, Path::new("clean"), File::open(work.join(looked_at)).unwrap(), wish);
+        assert!(open("clean").is_ok());
+        assert_eq!(open("other").unwrap_err().reason, Reason::Changed);
+    }
 }

@@ -1,15 +1,45 @@
-//! An output stream to a file that counts what passes, and lets no mask pass.
+//! An output stream to a file that counts what passes, and lets nothing pass that must not be written.
 
 use std::{io, sync::Arc};
 
 use bytes::Bytes;
 use wasmtime_wasi::p2::{DynOutputStream, OutputStream, Pollable, StreamError, StreamResult};
 
-use super::super::{budget::Budget, secrets};
+use super::{
+    super::{budget::Budget, fault::Outcome},
+    written::Written,
+};
+use crate::wit::latest::filesystem::{Fault, Reason};
 
 pub(super) struct Counted {
     pub(super) inner: DynOutputStream,
+    pub(super) written: Arc<Written>,
     pub(super) budget: Arc<Budget>,
+    /// Where the next bytes go, if not to the file's end.
+    pub(super) at: Option<u64>,
+}
+
+impl Counted {
+    fn pass(&self, bytes: &[u8]) -> Outcome<()> {
+        self.written.judge(bytes)?;
+        self.budget.take(bytes.len() as u64, 0)?;
+        // Here nobody may wait for a disk that does not answer: such a one was looked at when the file was opened.
+        if self.written.is_local() {
+            let at = self.at.map_or_else(|| self.written.size(), Ok)?;
+            self.written.judge_at(at, bytes)?;
+        }
+        Ok(())
+    }
+}
+
+/// A fault in a stream's words.
+fn refused(why: Fault) -> StreamError {
+    let kind = match why.reason {
+        Reason::Denied => io::ErrorKind::PermissionDenied,
+        Reason::TooLarge => io::ErrorKind::StorageFull,
+        _ => io::ErrorKind::Other,
+    };
+    StreamError::LastOperationFailed(io::Error::new(kind, why.message).into())
 }
 
 #[wasmtime_wasi::async_trait]
@@ -22,15 +52,11 @@ impl Pollable for Counted {
 #[wasmtime_wasi::async_trait]
 impl OutputStream for Counted {
     fn write(&mut self, bytes: Bytes) -> StreamResult<()> {
-        if secrets::has_mask(&bytes) {
-            let why = io::Error::new(io::ErrorKind::PermissionDenied, "a masked secret is not written back");
-            return Err(StreamError::LastOperationFailed(why.into()));
-        }
-        if let Err(why) = self.budget.take(bytes.len() as u64, 0) {
-            let why = io::Error::new(io::ErrorKind::StorageFull, why.message);
-            return Err(StreamError::LastOperationFailed(why.into()));
-        }
-        self.inner.write(bytes)
+        self.pass(&bytes).map_err(refused)?;
+        let length = bytes.len() as u64;
+        self.inner.write(bytes)?;
+        self.at = self.at.map(|at| at.saturating_add(length));
+        Ok(())
     }
 
     fn flush(&mut self) -> StreamResult<()> {

@@ -44,7 +44,10 @@ pub(crate) enum Change {
         splices: Vec<Splice>,
     },
     /// It is removed.
-    Remove,
+    Remove {
+        /// The version that was shown; nothing for a file that is no text.
+        version: Option<u64>,
+    },
     /// It does not exist, and another file gets its name.
     Rename {
         /// The other file.
@@ -225,9 +228,12 @@ impl<'f, F: Files> Tree<'f, F> {
 
     fn remove(&mut self, path: &str) -> Planned {
         // A file that is no text can be removed too.
-        let text = self.text(path).map(|(text, _)| text.as_str()).unwrap_or_default();
+        let (text, version) = match self.text(path) {
+            Ok((text, version)) => (text.as_str(), Some(*version)),
+            Err(_) => ("", None),
+        };
         let all = Splice { start: 0, end: text.len(), text: String::new() };
         let shown = diff(Names { old: Some(path), new: None }, text, &[all], DIFF_BYTES);
-        Planned { path: path.to_owned(), change: Change::Remove, diff: shown }
+        Planned { path: path.to_owned(), change: Change::Remove { version }, diff: shown }
     }
 }

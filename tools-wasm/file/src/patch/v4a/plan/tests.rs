@@ -45,7 +45,7 @@ impl Fake {
                 Change::Edit { version, splices } => {
                     after.0.insert(path.clone(), edited(path, *version, splices));
                 }
-                Change::Remove => assert!(after.0.remove(path).is_some()),
+                Change::Remove { .. } => assert!(after.0.remove(path).is_some()),
                 Change::Rename { source, edit } => {
                     assert!(!self.0.contains_key(path));
                     assert!(after.0.remove(source).is_some());
