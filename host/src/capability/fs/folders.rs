@@ -19,7 +19,7 @@ use super::{
     fault::{Outcome, denied, fault, system},
     limits::{DEPTH, PATH_BYTES},
     memory::Memory,
-    sensitive::{Guarded, guarded, guarded_in},
+    sensitive::{Guarded, guarded},
     turns::Turns,
 };
 use crate::{
@@ -46,8 +46,6 @@ pub(super) struct Opened {
     pub(super) real: PathBuf,
     /// The one name in it that was granted, where that is a file.
     only: Option<PathBuf>,
-    /// Whether it was granted by a name that is guarded: then only what lies below is judged by its names.
-    pub(super) named: bool,
     /// Whether it lies on a disk that answers by itself: work there need not be handed to another thread.
     pub(super) local: bool,
 }
@@ -78,8 +76,8 @@ impl Opened {
             _ => (real, None),
         };
         let dir = Dir::open_ambient_dir(&real, ambient_authority())?;
-        let (named, local) = (guarded(&real).is_some(), is_local(&dir));
-        Ok(Self { dir, real, only, named, local })
+        let local = is_local(&dir);
+        Ok(Self { dir, real, only, local })
     }
 
     /// The real path of what was granted.
@@ -353,8 +351,8 @@ impl Place<'_> {
         if self.opened.only.is_some() {
             return Err(denied(&self.shown, "leads to another file than the one that was granted"));
         }
-        let folder = self.opened.real.file_name().filter(|_| !self.opened.named).unwrap_or_default();
-        match guarded_in(folder.as_bytes(), path) {
+        let folder = self.opened.real.file_name().unwrap_or_default();
+        match guarded(folder.as_bytes(), path) {
             Some(Guarded::Hidden) => {
                 let why = "holds keys or credentials: it is only handed out where it is granted by its own name";
                 Err(denied(&self.shown, why))

@@ -118,8 +118,8 @@ impl Root {
         }
         let shown = folders.shown(&place.shown);
         let own = folders.own_below(&place.real(&found.path));
-        let granted = || place.opened.real.file_name().filter(|_| !place.opened.named);
-        let name = found.path.file_name().or_else(granted).unwrap_or_default().as_bytes().to_owned();
+        let name = found.path.file_name().or_else(|| place.opened.real.file_name());
+        let name = name.unwrap_or_default().as_bytes().to_owned();
         let real = place.real(&found.path);
         let masked =
             place.folder.secrets == Secrets::Masked || folders.any_below(&real, |it| it.secrets == Secrets::Masked);

@@ -69,8 +69,10 @@ const ENV_FOR_EVERYBODY: &[&str] = &["example", "sample", "template", "dist", "d
 
 /// What git, a shell or a login runs or obeys.
 const FIXED: &[Name] = &[
-    // All of it: besides hooks and the configuration, a dozen files in there lead to others that are obeyed.
+    // All of it: besides these two, a dozen files in there lead to others that are obeyed. These also where it was granted by its name.
     ("", ".git"),
+    (".git", "config"),
+    (".git", "hooks"),
     ("", ".bashrc"),
     ("", ".bash_profile"),
     ("", ".bash_login"),
@@ -87,13 +89,9 @@ const FIXED: &[Name] = &[
     (".config", "systemd"),
 ];
 
-/// What must not be done with a path, whatever its spelling: names are compared without their case, as some disks do.
-pub(crate) fn guarded(path: &Path) -> Option<Guarded> {
-    guarded_in(b"", path)
-}
-
-/// The same for a path from a folder that is not guarded itself, by the folder's own name.
-pub(crate) fn guarded_in(folder: &[u8], path: &Path) -> Option<Guarded> {
+/// What must not be done with a path from a granted folder, given by its own name. Names are compared without their case, as some
+/// disks do. What the folder itself is, and lies in, was the operator's choice.
+pub(crate) fn guarded(folder: &[u8], path: &Path) -> Option<Guarded> {
     let names = path.iter().map(OsStrExt::as_bytes);
     let mut steps = iter::once(folder).chain(names.clone()).zip(names);
     let (above, name) = steps.clone().last()?;
@@ -139,6 +137,10 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    fn guarded(path: &Path) -> Option<Guarded> {
+        super::guarded(b"", path)
+    }
 
     #[test]
     fn keys_and_credentials_are_hidden_wherever_they_lie_and_however_they_are_spelt() {
@@ -210,7 +212,7 @@ mod tests {
             let (folder, rest) = (above.join("/"), below.join("/"));
             prop_assume!(guarded(Path::new(&folder)).is_none());
             let name = above.last().unwrap().as_bytes();
-            prop_assert_eq!(guarded_in(name, Path::new(&rest)), guarded(&Path::new(&folder).join(&rest)));
+            prop_assert_eq!(super::guarded(name, Path::new(&rest)), guarded(&Path::new(&folder).join(&rest)));
         }
 
         #[test]
