@@ -181,7 +181,8 @@ fn a_removed_link_is_put_back_with_the_rest() {
         { "kind": "write", "path": "twin", "content": "a file" },
         { "kind": "write", "path": "twin/file.txt", "content": "in a folder" },
     ]));
-    error(&answer);
+    // The links could be removed; it was the file that is no folder.
+    assert!(message(&answer).contains("twin"), "{answer}");
     let after: Vec<_> = snapshot(&desk.path("work")).into_iter().map(|(path, (content, ..))| (path, content)).collect();
     assert_eq!(after, before, "{answer}");
 }

@@ -183,6 +183,8 @@ mod tests {
         commit(&[write("a", "two", Expected::Version(version))]).unwrap();
         assert_eq!(commit(&[write("a", "x", Expected::Version(version))]).unwrap_err().reason, Reason::Changed);
         assert_eq!(commit(&[write("new", "x", Expected::Version(version))]).unwrap_err().reason, Reason::Changed);
+        let remove = Change::Remove(Remove { path: "a".into(), version: Some(version) });
+        assert_eq!(commit(&[remove]).unwrap_err().reason, Reason::Changed);
         assert_eq!(host.content("a").unwrap(), b"two");
     }
 

@@ -300,7 +300,8 @@ impl Folders {
     }
 
     fn outside(&self, path: &Path, wanted: Access) -> crate::wit::latest::filesystem::Fault {
-        let advice = self.advice(if wanted == Access::Write { "write" } else { "read" });
+        // Who writes looks first: the refusal of the look is what they hear.
+        let advice = self.advice(if wanted == Access::Write { "write" } else { "read PATH or --write" });
         if self.folders.is_empty() {
             return denied(path, &format!("can't be reached: no folder was granted; {advice}"));
         }
