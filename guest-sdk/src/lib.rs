@@ -25,6 +25,7 @@
 //! - **Results**: [`Output`] lists what a tool may return: text, [`Json`], [`Content`] of every kind.
 //! - **Errors**: [`Error`] has four kinds; `?` on any other error becomes [`Error::failed`].
 //! - **Files** in the folders that the operator granted: [`fs`] reads, changes and searches them.
+//! - **Commands** on the operator's machine: [`terminal`] runs them, or keeps them in the background.
 //! - **Options**: `#[tool(name = "…", emoji = "…", check = path, env = ["…"], max_result_size = n, read_only, …)]`, see [`tool`].
 //! - **Descriptions** that change with what the model is offered beside the tools: `describe` in [`export!`].
 //! - **Tests**: [`testing::FakeHost`] calls a tool natively, in a plain `cargo test`.
@@ -57,6 +58,7 @@ mod heap;
 pub mod hook;
 pub mod log;
 mod schema;
+pub mod terminal;
 #[cfg(not(target_family = "wasm"))]
 pub mod testing;
 mod tool;

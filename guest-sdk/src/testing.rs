@@ -43,6 +43,25 @@
 //! assert_eq!(host.call(empty::TOOL, "{}").unwrap_err().message(), "/workspace/basket/letter.txt does not exist");
 //! ```
 //!
+//! Commands are never run: a test says what they give, and can look at what was asked for.
+//!
+//! ```
+//! use hermes_tool::terminal::{self, Command, Options};
+//! use hermes_tool::testing::{self, FakeHost};
+//! use hermes_tool::{NoArgs, Result, tool};
+//!
+//! /// Removes what the last build left.
+//! #[tool(destructive)]
+//! fn clean(_: NoArgs) -> Result<String> {
+//!     let outcome = terminal::run(&Command::Shell("make clean".into()), &Options::default(), Some(60), None)?;
+//!     Ok(if outcome.code == 0 { "clean".into() } else { outcome.output })
+//! }
+//!
+//! let host = FakeHost::new().command("make clean", Ok(testing::ran(2, "no rule")));
+//! assert_eq!(host.call(clean::TOOL, "{}").unwrap().text(), "no rule");
+//! assert_eq!(host.asked()[0].timeout, Some(60));
+//! ```
+//!
 //! A hook is asked in the same way, with the tool's name beside the arguments:
 //!
 //! ```
@@ -65,6 +84,7 @@
 //! ```
 
 pub(crate) mod files;
+pub(crate) mod terminal;
 
 use std::cell::RefCell;
 
@@ -72,12 +92,14 @@ use crate::describer::Describe;
 use crate::hook::{Call, Hook, Outcome, Verdict};
 use crate::{Content, Context, Error, Redescription, Surroundings, Tool, export::with_context};
 
+pub use terminal::{Asked, ran};
+
 thread_local! {
     static LOG: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Calls tools and asks hooks natively, and keeps what they log and the files they change. One for each test: the log and the
-/// files belong to the thread.
+/// Calls tools and asks hooks natively, and keeps what they log, the files they change and the commands they ask for. One for each
+/// test: all of it belongs to the thread.
 #[derive(Debug)]
 pub struct FakeHost(());
 
@@ -86,11 +108,12 @@ pub struct FakeHost(());
 pub struct Reply(Vec<Content>);
 
 impl FakeHost {
-    /// A host with an empty log and an empty workspace.
+    /// A host with an empty log, an empty workspace and no process.
     #[allow(clippy::new_without_default, reason = "it clears what the thread has, which a default value should not")]
     pub fn new() -> Self {
         LOG.take();
         files::clear();
+        terminal::clear();
         Self(())
     }
 
