@@ -86,7 +86,8 @@ pub fn notices() -> Result<Vec<Notice>, Fault> {
     Ok(host::notices()?)
 }
 
-// Where the task is, without a terminal.
+// Where the task is, and without a pseudo-terminal.
+#[allow(clippy::derivable_impls, reason = "the type is generated")]
 impl Default for Options {
     fn default() -> Self {
         Self { workdir: None, pty: false }

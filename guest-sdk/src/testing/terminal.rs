@@ -166,7 +166,9 @@ fn ask(asked: Asked) -> Result<Option<Outcome>, Fault> {
 fn line(command: &Command) -> String {
     match command {
         Command::Shell(line) => line.clone(),
-        Command::Exec(Program { name, arguments }) => [&[name.clone()], arguments.as_slice()].concat().join(" "),
+        Command::Exec(Program { name, arguments }) => {
+            arguments.iter().fold(name.clone(), |line, argument| line + " " + argument)
+        }
     }
 }
 
