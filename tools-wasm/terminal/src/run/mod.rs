@@ -1,0 +1,86 @@
+//! The tool `terminal`.
+
+mod answer;
+mod foreground;
+mod servers;
+#[cfg(test)]
+mod tests;
+mod words;
+
+use hermes_tool::terminal::{self as host, Command, Fault, Options, Reason, Watch};
+use hermes_tool::{Error, Json, Result, args, tool};
+
+use self::answer::Answer;
+use crate::available::available;
+
+/// How long a command in the foreground runs if nobody says: long enough for a build of middle size. The schema repeats it.
+const TIMEOUT: u32 = 180;
+
+/// The longest that a command in the foreground may ask for. What takes longer belongs in the background, where it can be watched.
+const TIMEOUT_MAX: u32 = 600;
+
+#[args]
+pub(crate) struct Terminal {
+    /// The command line, read by a shell.
+    command: String,
+    /// Start it and return at once: for servers, watchers and whatever takes long. Without `&` or nohup.
+    #[schema(default = false)]
+    background: Option<bool>,
+    /// Seconds after which a command in the foreground is ended, 600 at most. It returns as soon as it is done, so be generous.
+    #[schema(minimum = 1, default = 180)]
+    timeout: Option<u32>,
+    /// The directory for this command alone: absolute, or relative to the working directory.
+    workdir: Option<String>,
+    /// Run it in a pseudo-terminal: for programs that behave differently without one.
+    #[schema(default = false)]
+    pty: Option<bool>,
+    /// In the background: be told when it ended, with a later answer of this tool or of process.
+    #[schema(default = false)]
+    notify_on_complete: Option<bool>,
+    /// In the background: be told when it prints a line with one of these texts in it. For rare events, such as "listening on".
+    watch_patterns: Option<Vec<String>>,
+}
+
+/// Runs a command in a shell: builds, tests, git, package managers, scripts. The working directory and exported variables persist
+/// from call to call; other variables, functions and aliases do not.
+///
+/// For files use read_file, write_file, patch and search_files instead of cat, echo, sed, grep and find. A command in the
+/// foreground is answered as soon as it ends and can't be typed into: pass flags such as -y. What does not end by itself is started
+/// with background=true, and then polled, read, written to and killed with process.
+#[tool(emoji = "💻", destructive, open_world, max_result_size = 100_000, check = available)]
+pub(crate) fn terminal(args: Terminal) -> Result<Json<Answer>> {
+    if args.command.trim().is_empty() {
+        return Err(Error::invalid("command is empty: pass the command line to run"));
+    }
+    let pty = args.pty.unwrap_or(false);
+    let options = Options { workdir: args.workdir.filter(|workdir| !workdir.is_empty()), pty };
+    let answer = if args.background.unwrap_or(false) {
+        let watch =
+            Watch { end: args.notify_on_complete.unwrap_or(false), patterns: args.watch_patterns.unwrap_or_default() };
+        host::start(&Command::Shell(args.command), &options, &watch).map(Answer::started)
+    } else {
+        let timeout = args.timeout.unwrap_or(TIMEOUT);
+        if timeout > TIMEOUT_MAX {
+            return Err(Error::invalid(format!(
+                "a timeout of {timeout} s is more than the {TIMEOUT_MAX} s that a command in the foreground may take: start it \
+                 with background=true and notify_on_complete=true, or pass a shorter timeout"
+            )));
+        }
+        if let Some(why) = foreground::refusal(&args.command) {
+            return Err(Error::invalid(why));
+        }
+        let outcome = host::run(&Command::Shell(args.command), &options, Some(timeout), None);
+        outcome.map(|outcome| Answer::ended(outcome, timeout, pty))
+    };
+    answer.or_else(not_run).map(Answer::with_notices).map(Json)
+}
+
+/// A command that was not run: what a shell would show for that, or the tool's error.
+fn not_run(fault: Fault) -> Result<Answer> {
+    match fault.reason {
+        Reason::Denied => Ok(Answer::blocked(fault.message)),
+        Reason::NotFound => Ok(Answer::nowhere(fault.message)),
+        Reason::Busy => Err(Error::failed(format!("{}; process with action list shows them", fault.message))),
+        _ => Err(fault.into()),
+    }
+}
