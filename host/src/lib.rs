@@ -7,9 +7,9 @@
 //! ```no_run
 //! use hermes_host::{CallContext, Host};
 //!
-//! // A program that embeds the host is also its own compile worker: first thing, it asks whether it was started as one.
+//! // A program that embeds the host also compiles and launches for it: first thing, it asks whether it was started for that.
 //! fn main() -> Result<(), hermes_host::HostError> {
-//!     hermes_host::component::worker::run_if_asked();
+//!     hermes_host::run_if_asked();
 //!     let host = Host::builder().tools("./tools").build()?;
 //!     let outcome = host.call_blocking("calculate", r#"{"expression": "2^64"}"#, CallContext::default());
 //!     println!("{}", outcome.json());
@@ -19,6 +19,7 @@
 //!
 //! [`Host::call`] is the same without blocking, on any executor. The binary `hermes-host` is a thin command line on top.
 
+pub mod approval;
 pub mod audit;
 pub mod capability;
 pub mod component;
@@ -36,3 +37,10 @@ pub use host::{
     ToolStatus, ToolsetStatus, default_home, tokens,
 };
 pub use text::is_hidden;
+
+/// Does what this process was started for, if that is to compile a component or to run a command, and then never returns. Call it
+/// first thing in `main`: the host starts its own program for both.
+pub fn run_if_asked() {
+    component::worker::run_if_asked();
+    capability::terminal::launch::run_if_asked();
+}

@@ -6,7 +6,7 @@ mod cli;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> std::process::ExitCode {
-    // Before anything else: the compile worker is this same binary, and nothing of the command line concerns it.
-    hermes_host::component::worker::run_if_asked();
+    // Before anything else: the compile worker and the launcher are this same binary, and nothing of the command line concerns them.
+    hermes_host::run_if_asked();
     cli::main()
 }

@@ -12,8 +12,8 @@ use std::{
 use futures_util::future::{BoxFuture, Either, pending, select};
 use hermes_host::{
     CallContext, Host,
+    approval::{Answer, Approver, Question},
     component::Digest,
-    dispatch::{ApprovalRequest, Approver, Decision},
     sandbox::Control,
 };
 use jiff::Timestamp;
@@ -199,7 +199,7 @@ fn drop_on_the_way(host: &Host, tool: &str, control: Control, mut came: mpsc::Un
 struct Hesitates(mpsc::UnboundedSender<()>);
 
 impl Approver for Hesitates {
-    fn approve<'a>(&'a self, _: ApprovalRequest<'a>) -> BoxFuture<'a, Decision> {
+    fn ask<'a>(&'a self, _: &'a Question) -> BoxFuture<'a, Answer> {
         self.0.send(()).unwrap();
         Box::pin(pending())
     }

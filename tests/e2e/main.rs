@@ -18,5 +18,6 @@ mod python;
 mod registry;
 mod results;
 mod start;
+mod terminal;
 mod toolsets;
 mod tree;

@@ -6,13 +6,17 @@
 
 pub(crate) mod fs;
 pub(crate) mod log;
+pub mod terminal;
 pub(crate) mod wasi;
 
 use std::sync::Arc;
 
 use wasmtime::component::Linker;
 
-use crate::sandbox::CallState;
+use crate::{
+    sandbox::CallState,
+    wit::latest::{Call, Context},
+};
 
 /// A kind of host function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,13 +27,15 @@ pub enum Capability {
     FilesRead,
     /// Changing files, by either.
     FilesWrite,
+    /// Running commands.
+    Terminal,
     /// Any part of WASI.
     Wasi,
 }
 
 impl Capability {
     /// All of them.
-    pub const ALL: [Self; 4] = [Self::Log, Self::FilesRead, Self::FilesWrite, Self::Wasi];
+    pub const ALL: [Self; 5] = [Self::Log, Self::FilesRead, Self::FilesWrite, Self::Terminal, Self::Wasi];
 
     /// The name that the audit shows.
     pub const fn name(self) -> &'static str {
@@ -37,6 +43,7 @@ impl Capability {
             Self::Log => "log",
             Self::FilesRead => "files-read",
             Self::FilesWrite => "files-write",
+            Self::Terminal => "terminal",
             Self::Wasi => "wasi",
         }
     }
@@ -66,23 +73,48 @@ impl Used {
 #[derive(Clone, Debug, Default)]
 pub struct Granted {
     pub(crate) folders: Option<Arc<fs::Folders>>,
+    pub(crate) commands: Option<Arc<terminal::Commands>>,
 }
 
 impl Granted {
-    /// The files of one call.
-    pub(crate) fn files(&self, task: Option<String>) -> Option<fs::Files> {
+    /// What one call has.
+    pub(crate) fn for_call(&self, call: &Call) -> OfCall {
+        let Context { task_id: task, session_id: session, .. } = &call.context;
+        let caller = |commands| terminal::Caller::new(commands, call.name.clone(), task.clone(), session.clone());
+        OfCall { files: self.files(task.clone()), commands: self.commands.clone().map(caller) }
+    }
+
+    /// What a check has: it looks, and runs nothing.
+    pub(crate) fn for_check(&self) -> OfCall {
+        OfCall { files: self.files(None), commands: self.commands.clone().map(terminal::Caller::for_check) }
+    }
+
+    fn files(&self, task: Option<String>) -> Option<fs::Files> {
         self.folders.as_ref().map(|folders| fs::Files::new(Arc::clone(folders), task))
     }
+}
+
+/// What one call has of each capability. Nothing, where it was not granted.
+#[derive(Debug, Default)]
+pub(crate) struct OfCall {
+    pub(crate) files: Option<fs::Files>,
+    pub(crate) commands: Option<terminal::Caller>,
 }
 
 /// The same grant gives the same, whoever opened it.
 impl PartialEq for Granted {
     fn eq(&self, other: &Self) -> bool {
-        match (&self.folders, &other.folders) {
+        let folders = match (&self.folders, &other.folders) {
             (Some(one), Some(other)) => one.grants_as(other),
             (None, None) => true,
             _ => false,
-        }
+        };
+        let commands = match (&self.commands, &other.commands) {
+            (Some(one), Some(other)) => one.grants_as(other),
+            (None, None) => true,
+            _ => false,
+        };
+        folders && commands
     }
 }
 
@@ -92,6 +124,7 @@ pub const IMPORTS: &[(&str, &str)] = &[
     ("hermes:tool/types", "shared types, no functions"),
     ("hermes:tool/log", "write to the call's log and report progress"),
     ("hermes:tool/filesystem", "read, change and search files in the folders that are granted"),
+    ("hermes:tool/terminal", "run the commands that are granted, under approval"),
     ("wasi:cli", "standard streams (to the call's log), empty environment and arguments"),
     ("wasi:clocks", "read the clocks, wait within the call's time"),
     ("wasi:filesystem", "files in the folders that are granted"),
@@ -117,5 +150,6 @@ pub fn limits_table() -> String {
 pub(crate) fn link(linker: &mut Linker<CallState>) -> wasmtime::Result<()> {
     log::link(linker)?;
     fs::link(linker)?;
+    terminal::link(linker)?;
     wasi::link(linker)
 }

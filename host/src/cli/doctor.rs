@@ -3,7 +3,7 @@
 use std::process::{Command, Stdio};
 
 use anyhow::Result;
-use hermes_host::{BUNDLED, Host};
+use hermes_host::{BUNDLED, Host, capability::terminal::launch};
 use serde_json::{Value, json};
 
 use super::{FAILED, OK, Options, output};
@@ -49,6 +49,7 @@ pub(super) fn run(options: &Options, args: &Args) -> Result<u8> {
         Ok(host) => examine(&host),
         Err(why) => vec![Finding::new("host", Verdict::Bad, format!("{why:#}"))],
     };
+    findings.extend(backends());
     findings.push(guest_toolchain());
     if args.json {
         let describe = |f: &Finding| json!({"what": f.what, "status": f.word(), "detail": f.detail});
@@ -94,6 +95,36 @@ fn examine(host: &Host) -> Vec<Finding> {
         findings.push(Finding::new("refused", Verdict::Bad, format!("{}: {}", refusal.place, refusal.reason)));
     }
     findings
+}
+
+/// Where commands can run.
+fn backends() -> Vec<Finding> {
+    let shell = ["/bin/bash", "/bin/sh"].into_iter().find(|shell| std::path::Path::new(shell).exists());
+    let local = match shell {
+        Some(shell) => Finding::new("terminal local", Verdict::Good, format!("commands run by {shell}")),
+        None => Finding::new("terminal local", Verdict::Bad, "no /bin/bash and no /bin/sh"),
+    };
+    let sandbox = match launch::support() {
+        Ok(_) => Finding::new("terminal sandbox", Verdict::Good, "Landlock and seccomp hold commands in the workspace"),
+        Err(why) => {
+            let detail = format!("{why}; components that are not bundled can run no commands here");
+            Finding::new("terminal sandbox", Verdict::Note, detail)
+        }
+    };
+    let ssh = Command::new("ssh").arg("-V").stdin(Stdio::null()).stdout(Stdio::null()).output();
+    let ssh = match ssh {
+        Ok(output) if output.status.success() => {
+            let version = String::from_utf8_lossy(&output.stderr);
+            Finding::new("terminal ssh", Verdict::Good, version.lines().next().unwrap_or("ssh").to_owned())
+        }
+        _ => Finding::new(
+            "terminal ssh",
+            Verdict::Note,
+            "no ssh client; to run commands on another machine, install openssh-client",
+        ),
+    };
+    let later = "docker, singularity, modal and daytona are not there yet";
+    vec![local, sandbox, ssh, Finding::new("terminal others", Verdict::Note, later)]
 }
 
 /// Only authors need it, so its absence is no fault.

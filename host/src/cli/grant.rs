@@ -6,7 +6,7 @@ use anyhow::{Result, anyhow, bail};
 use clap::ArgGroup;
 use hermes_host::{
     component::Digest,
-    grant::{self, Access, FindError, FolderGrant, Found, Grant, Links, Secrets},
+    grant::{self, Access, ExecGrant, FindError, FolderGrant, Found, Grant, Links, Secrets, TerminalGrant},
 };
 use serde_json::{Value, json};
 
@@ -15,7 +15,7 @@ use super::{OK, Options, output};
 #[derive(clap::Args)]
 #[command(group = ArgGroup::new("paths").args(["read", "write"]).multiple(true))]
 #[command(
-    after_help = "Examples:\n  hermes-host grant weather --read ~/notes\n  hermes-host grant file --write ~/work --read /etc/hosts\n  hermes-host grant weather          # its file was replaced, and you trust the new one\n\nA grant is for the bytes that are there now: other bytes under the same name have none of it."
+    after_help = "Examples:\n  hermes-host grant weather --read ~/notes\n  hermes-host grant file --write ~/work --read /etc/hosts\n  hermes-host grant deploy --exec \"git status\" --exec \"git log --oneline **\"\n  hermes-host grant deploy --shell   # any command line: confined, and you are asked\n  hermes-host grant weather          # its file was replaced, and you trust the new one\n\nA grant is for the bytes that are there now: other bytes under the same name have none of it."
 )]
 pub(super) struct Args {
     /// The component: its file's name without .wasm, a bundled one's name, or one of its tools
@@ -32,6 +32,16 @@ pub(super) struct Args {
     /// Hand out files named here that have other names too, which may lie elsewhere
     #[arg(long, requires = "paths")]
     hard_links: bool,
+    /// Let it run command lines: confined, and under approval
+    #[arg(long)]
+    shell: bool,
+    /// A program that it may run with these arguments, without a shell and without asking: one pattern each, `*` for any text in one, `**`
+    /// at the end for any further ones; neither begins an option; may be given several times
+    #[arg(long, value_name = "COMMAND")]
+    exec: Vec<String>,
+    /// Let what it runs reach the network
+    #[arg(long)]
+    network: bool,
     /// Only if its bytes are these, as `inspect` shows them
     #[arg(long, value_name = "blake3:…")]
     digest: Option<Digest>,
@@ -44,9 +54,10 @@ pub(super) fn run(options: &Options, args: &Args) -> Result<u8> {
     let found = find(options, args)?;
     let folders = args.folders()?;
     let file = options.grant_file()?;
-    let granted = file.grant(&found.name, &found.digest, &folders)?;
-    if !granted.left_out.is_empty() {
-        let had: Vec<String> = granted.left_out.iter().map(FolderGrant::to_string).collect();
+    let granted = file.grant_with_commands(&found.name, &found.digest, &folders, &args.commands()?)?;
+    if !granted.left_out.is_empty() || !granted.left_out_commands.is_empty() {
+        let mut had: Vec<String> = granted.left_out.iter().map(FolderGrant::to_string).collect();
+        had.extend((!granted.left_out_commands.is_empty()).then(|| granted.left_out_commands.to_string()));
         options.warn(&format!(
             "{} had a grant for other bytes, which these were not given: {}; name what you want to grant again",
             found.name,
@@ -61,6 +72,15 @@ pub(super) fn run(options: &Options, args: &Args) -> Result<u8> {
 }
 
 impl Args {
+    fn commands(&self) -> Result<TerminalGrant> {
+        let exec = self.exec.iter().map(|text| ExecGrant::parse(text).map_err(|why| anyhow!("--exec '{text}': {why}")));
+        let grant = TerminalGrant { shell: self.shell, exec: exec.collect::<Result<_>>()?, network: self.network };
+        if grant.network && grant.is_empty() {
+            bail!("--network says nothing by itself; name what it may run with --shell or --exec COMMAND");
+        }
+        Ok(grant)
+    }
+
     fn folders(&self) -> Result<Vec<FolderGrant>> {
         // Writing includes reading: what is named for both comes last as what may be written.
         let read = self.read.iter().map(|path| (path, Access::Read));
@@ -112,6 +132,9 @@ fn warnings(options: &Options, found: &Found, grant: &Grant) -> Result<Vec<Strin
         )),
         Ok(_) => {}
     }
+    if found.inspection.is_ok() && !grant.terminal().is_empty() && !found.asks_for_commands() {
+        warnings.push(format!("this has no effect: {name} runs no commands, it does not import hermes:tool/terminal"));
+    }
     let file = options.grant_file()?;
     let mut own = vec![("the host's own files", options.home()?), ("the grants", file.path)];
     own.extend(options.tool_folders()?.into_iter().map(|folder| ("the components", folder)));
@@ -156,6 +179,9 @@ pub(super) fn show(name: &str, grant: &Grant, as_json: bool) -> Result<()> {
     if grant.folders().is_empty() {
         output::line("  no files")?;
     }
+    if !grant.terminal().is_empty() {
+        output::line(&format!("  {}", grant.terminal()))?;
+    }
     if !grant.overridden().is_empty() {
         output::line(&format!("  may take the names of other tools: {}", grant.overridden().join(", ")))?;
     }
@@ -167,6 +193,7 @@ fn describe(name: &str, grant: &Grant) -> Value {
         "component": name,
         "digest": grant.digest,
         "fs": grant.folders(),
+        "terminal": grant.terminal(),
         "override": grant.overridden(),
         "limits": super::list::describe_limits(&grant.limits()),
     })

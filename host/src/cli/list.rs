@@ -4,7 +4,7 @@ use anyhow::Result;
 use hermes_host::{
     Host, ToolStatus,
     component::{Component, Hooks, Origin, Refusal},
-    grant::{Config, FolderGrant, Standing, asks_for_files},
+    grant::{Config, FolderGrant, Standing, TerminalGrant, asks_for_commands, asks_for_files},
     registry::{Entry, Status, Subscription},
     sandbox::Limits,
 };
@@ -123,7 +123,7 @@ fn is_bundled(entry: &Entry) -> bool {
 fn describe(host: &Host, config: &Config, tool: &ToolStatus) -> Value {
     let definition = &tool.entry.definition;
     let component = &tool.entry.component;
-    let InForce { folders, stale } = InForce::of(config, component);
+    let InForce { folders, commands, stale } = InForce::of(config, component);
     json!({
         "name": definition.name,
         "toolset": definition.toolset,
@@ -142,6 +142,7 @@ fn describe(host: &Host, config: &Config, tool: &ToolStatus) -> Value {
             "stale": stale.is_some(),
             "reason": stale,
             "fs": folders,
+            "terminal": commands,
             "limits": describe_limits(&component.limits),
         },
     })
@@ -151,28 +152,38 @@ pub(super) fn describe_limits(limits: &Limits) -> Value {
     json!({"memory": limits.memory, "timeout_seconds": limits.wall.as_secs(), "fuel": limits.fuel})
 }
 
-/// The files that a component may use.
+/// The files and commands that a component may use.
 struct InForce {
     folders: Vec<FolderGrant>,
+    commands: TerminalGrant,
     /// Why its grant is not among them, and what to run.
     stale: Option<String>,
 }
 
 impl InForce {
     fn of(config: &Config, component: &Component) -> Self {
-        let by_default = component.origin == Origin::Bundled && asks_for_files(&component.inspection);
+        let is_bundled = component.origin == Origin::Bundled;
+        let by_default = is_bundled && asks_for_files(&component.inspection);
+        let mut commands = TerminalGrant { shell: is_bundled, ..TerminalGrant::default() };
         let mut folders: Vec<FolderGrant> = by_default.then(FolderGrant::workspace).into_iter().collect();
         let mut stale = None;
         match config.standing(&component.name, &component.digest) {
             Standing::Nothing => {}
-            Standing::Holds(grant) => folders.extend_from_slice(grant.folders()),
+            Standing::Holds(grant) => {
+                folders.extend_from_slice(grant.folders());
+                commands = TerminalGrant { shell: grant.terminal().shell || is_bundled, ..grant.terminal().clone() };
+            }
             Standing::Stale(why) => stale = Some(why.reason(&component.name)),
         }
-        Self { folders, stale }
+        if !asks_for_commands(&component.inspection) {
+            commands = TerminalGrant::default();
+        }
+        Self { folders, commands, stale }
     }
 
     fn in_one_line(&self) -> String {
         let mut parts: Vec<String> = self.folders.iter().map(FolderGrant::to_string).collect();
+        parts.extend((!self.commands.is_empty()).then(|| self.commands.to_string()));
         parts.extend(self.stale.iter().map(|_| output::styled(output::BAD, "stale")));
         if parts.is_empty() { "-".into() } else { parts.join(", ") }
     }

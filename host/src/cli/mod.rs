@@ -3,6 +3,7 @@
 //! Results go to stdout, everything for people to stderr. Exit codes: 0 done, 1 the tool or the check failed, 2 wrong usage,
 //! an unknown tool, or a host that could not start.
 
+mod approvals;
 mod audit;
 mod call;
 mod completions;
@@ -14,6 +15,7 @@ mod list;
 mod options;
 mod output;
 mod progress;
+mod prompt;
 mod revoke;
 mod run;
 mod toolsets;
@@ -55,13 +57,15 @@ enum Command {
     Definitions(definitions::Args),
     /// Show the bundles of tools and what they come to here
     Toolsets(toolsets::Args),
+    /// Show what was approved for good, or judge a command without running it
+    Approvals(approvals::Args),
     /// Show what was called, and check that the record is whole
     Audit(audit::Args),
     /// Show what a file is and what it could ask for, without running it
     Inspect(inspect::Args),
-    /// Let a component use folders and files, as long as its bytes stay the same
+    /// Let a component use folders and files or run commands, as long as its bytes stay the same
     Grant(grant::Args),
-    /// Take folders and files away from a component
+    /// Take folders, files and commands away from a component
     Revoke(revoke::Args),
     /// Say what works on this machine and what is missing
     Doctor(doctor::Args),
@@ -78,6 +82,7 @@ pub(crate) fn main() -> ExitCode {
         Command::Call(args) => call::run(&cli.options, &args),
         Command::Definitions(args) => definitions::run(&cli.options, &args),
         Command::Toolsets(args) => toolsets::run(&cli.options, &args),
+        Command::Approvals(args) => approvals::run(&cli.options, &args),
         Command::Audit(args) => audit::run(&cli.options, &args),
         Command::Inspect(args) => inspect::run(&args),
         Command::Grant(args) => grant::run(&cli.options, &args),

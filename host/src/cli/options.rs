@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use hermes_host::{Host, HostBuilder, grant::GrantFile};
 use tracing_subscriber::filter::LevelFilter;
 
-use super::{output, progress::Progress};
+use super::{output, progress::Progress, prompt::Prompt};
 
 #[derive(Args)]
 pub(super) struct Options {
@@ -107,10 +107,14 @@ impl Options {
         self.note(&format!("{} {text}", output::styled(output::BAD.bold(), "warning:")));
     }
 
-    /// The host, with a progress bar while components compile.
+    /// The host, with a progress bar while components compile, and with the person at the terminal to ask.
     pub(super) fn host(&self) -> Result<Host> {
         let progress = Progress::new(self.quiet);
-        let host = self.builder()?.on_load(progress.listener()).build();
+        let mut builder = self.builder()?.on_load(progress.listener());
+        if let Some(person) = Prompt::if_there() {
+            builder = builder.approver(person);
+        }
+        let host = builder.build();
         progress.finish();
         Ok(host?)
     }

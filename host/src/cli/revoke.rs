@@ -3,13 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, anyhow};
-use hermes_host::grant::{Access, EditError, Unwanted, resolve};
+use hermes_host::grant::{Access, EditError, ExecGrant, Unwanted, UnwantedCommands, resolve};
 
 use super::{FAILED, OK, Options, grant, output};
 
 #[derive(clap::Args)]
 #[command(
-    after_help = "Examples:\n  hermes-host revoke weather                   # all its files\n  hermes-host revoke weather --read ~/notes\n\nExits with 1 if what is named is not granted; then nothing is changed. A component whose file is gone can be named too."
+    after_help = "Examples:\n  hermes-host revoke weather                   # all its files and commands\n  hermes-host revoke weather --read ~/notes\n\nExits with 1 if what is named is not granted; then nothing is changed. A component whose file is gone can be named too."
 )]
 pub(super) struct Args {
     /// The component, as hermes.toml names it
@@ -20,8 +20,14 @@ pub(super) struct Args {
     /// The same, but only if it may write there; may be given several times
     #[arg(long, value_name = "PATH")]
     write: Vec<PathBuf>,
-    /// Every path; so it is without any too
-    #[arg(long, conflicts_with_all = ["read", "write"])]
+    /// Command lines
+    #[arg(long)]
+    shell: bool,
+    /// A program, as it was granted; may be given several times
+    #[arg(long, value_name = "COMMAND")]
+    exec: Vec<String>,
+    /// Everything; so it is without any of the others too
+    #[arg(long, conflicts_with_all = ["read", "write", "shell", "exec"])]
     all: bool,
     /// Print JSON alone
     #[arg(long)]
@@ -35,10 +41,15 @@ pub(super) fn run(options: &Options, args: &Args) -> Result<u8> {
     };
     let read = args.read.iter().map(|path| unwanted(path, Access::Read));
     let all: Result<Vec<Unwanted>> = read.chain(args.write.iter().map(|path| unwanted(path, Access::Write))).collect();
-    match options.grant_file()?.revoke(&args.name, &all?) {
+    let exec = args.exec.iter().map(|text| ExecGrant::parse(text).map_err(|why| anyhow!("--exec '{text}': {why}")));
+    let commands = UnwantedCommands { shell: args.shell, exec: exec.collect::<Result<_>>()? };
+    match options.grant_file()?.revoke_with_commands(&args.name, &all?, &commands) {
         Ok(revoked) => {
             for folder in &revoked.removed {
                 options.note(&format!("revoked: {folder}"));
+            }
+            if !revoked.removed_commands.is_empty() {
+                options.note(&format!("revoked: {}", revoked.removed_commands));
             }
             grant::show(&args.name, &revoked.grant, args.json)?;
             Ok(OK)

@@ -7,7 +7,6 @@ use crate::{
     sandbox::{Limits, limits::thousands},
 };
 
-mod approval;
 mod arguments;
 mod batch;
 mod bound;
@@ -28,8 +27,6 @@ mod sanitise;
 mod spill;
 mod trail;
 
-use approval::Nobody;
-pub use approval::{ApprovalRequest, Approver, Decision};
 pub(crate) use arguments::check_size;
 pub use batch::{BATCH_CALLS, BATCH_WALL, BatchCall, BatchTooLarge};
 pub(crate) use batch::{run as run_batch, safety};

@@ -6,8 +6,7 @@ use std::sync::Arc;
 use futures_util::future::BoxFuture;
 
 use super::{
-    ApprovalRequest, Approver, Bounds, CallContext, CallError, Decision, Ended, ErrorKind, Guardrails, Interceptor,
-    Nobody, Outcome, Reply, arguments, bound,
+    Bounds, CallContext, CallError, Ended, ErrorKind, Guardrails, Interceptor, Outcome, Reply, arguments, bound,
     hooks::{Hooks, Watcher},
     marked::{defanged, marked},
     reports_failure,
@@ -15,6 +14,7 @@ use super::{
     trail::{NAME_BYTES, Trail},
 };
 use crate::{
+    approval::{Asker, Gate, Ruling},
     audit::Audit,
     component::{Digest, Loader},
     registry::Entry,
@@ -22,6 +22,9 @@ use crate::{
     text::one_line,
     wit::latest,
 };
+
+/// The component of a tool that only the embedding program knows.
+const HOST: &str = "the host";
 
 /// What decides about calls, besides the tools themselves.
 #[derive(Default)]
@@ -35,7 +38,7 @@ pub(crate) struct Policy {
 pub(crate) struct Pipeline {
     pub(crate) sandbox: Arc<Sandbox>,
     pub(crate) loader: Arc<Loader>,
-    pub(crate) approver: Option<Arc<dyn Approver>>,
+    pub(crate) gate: Arc<Gate>,
     pub(crate) interceptors: Vec<Arc<dyn Interceptor>>,
     pub(crate) spill: Spill,
     pub(crate) audit: Audit,
@@ -152,7 +155,7 @@ impl Pipeline {
             control: &context.control,
         };
         let reasons = hooks.pre(&call).await?;
-        self.approve(&call, &reasons, &context.control, trail).await?;
+        self.approve(entry.map(Arc::as_ref), &call, &reasons, &context.control, trail).await?;
         let mut outcome = match (self.intercepted(&call, &context.control).await?, &tool) {
             (Some(outcome), _) => outcome,
             (None, Ok(entry)) => self.invoke(entry, &call, &context.control).await?,
@@ -181,29 +184,35 @@ impl Pipeline {
         policy.guardrails.before(task, &incoming.shown(), arguments).map_err(stop)
     }
 
-    /// Asks a person where a hook wants it. Nobody to ask means no.
+    /// Asks a person where a hook or the operator wants it. Nobody to ask means no.
     async fn approve(
         &self,
+        entry: Option<&Entry>,
         call: &latest::Call,
         reasons: &[String],
         control: &Control,
         trail: &mut Trail<'_>,
     ) -> Result<(), CallError> {
-        if reasons.is_empty() {
+        if reasons.is_empty() && !self.gate.marks(&call.name) {
             return Ok(());
         }
-        let request = ApprovalRequest { call, reasons };
-        let approver: &dyn Approver = self.approver.as_deref().unwrap_or(&Nobody);
+        let asker = Asker {
+            tool: call.name.clone(),
+            component: entry.map_or_else(|| HOST.to_owned(), |entry| entry.component.name.clone()),
+            task: call.context.task_id.clone(),
+            session: call.context.session_id.clone(),
+        };
         trail.approval = Some("asked");
-        match unless_cancelled(&call.name, control, approver.approve(request)).await? {
-            Decision::Approve => {
+        // The gate's timers are the guests' runtime's: the caller may have none.
+        let ruling = self.sandbox.entered(self.gate.call(&asker, &call.arguments, reasons));
+        match unless_cancelled(&call.name, control, ruling).await? {
+            Ruling::Passed { .. } => {
                 trail.approval = Some("approved");
                 Ok(())
             }
-            Decision::Refuse(why) => {
+            Ruling::Refused { why } => {
                 trail.approval = Some("refused");
-                let text = format!("{} was not run ({}): {why}", call.name, reasons.join("; "));
-                Err(CallError::new(ErrorKind::Denied, &text))
+                Err(CallError::new(ErrorKind::Denied, &format!("{} was not run: {why}", call.name)))
             }
         }
     }

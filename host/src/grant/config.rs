@@ -9,8 +9,9 @@ use std::{
 
 use serde::Deserialize;
 
-use super::{Grant, HookGrant, Stale, Standing, file::read_own};
+use super::{Grant, HookGrant, Stale, Standing, TerminalConfig, file::read_own};
 use crate::{
+    approval::Approval,
     component::Digest,
     dispatch::Thresholds,
     registry::{ToolSearch, Toolset, Toolsets},
@@ -32,6 +33,12 @@ pub struct Config {
     /// When tools are searched for instead of listed.
     #[serde(default)]
     pub tool_search: ToolSearch,
+    /// Who decides about what is dangerous.
+    #[serde(default)]
+    pub approval: Approval,
+    /// Where commands run.
+    #[serde(default)]
+    pub terminal: TerminalConfig,
     /// Tokens of the model's context window. Smaller windows get smaller results.
     pub context_window: Option<u64>,
 }
@@ -54,6 +61,14 @@ pub enum ConfigError {
         path: PathBuf,
         /// Where and why.
         why: Box<toml::de::Error>,
+    },
+    /// What it says about approval can't be done.
+    #[error("{} can't be used: {why}", path.display())]
+    Approval {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        why: crate::approval::SmartWithoutReviewer,
     },
     /// A toolset in it can't be made.
     #[error("{} has a toolset that can't be used: {why}", path.display())]
@@ -80,18 +95,19 @@ impl Config {
     pub(super) fn parse(path: &Path, text: &str) -> Result<Self, ConfigError> {
         let config: Self =
             toml::from_str(text).map_err(|why| ConfigError::Parse { path: path.into(), why: Box::new(why) })?;
+        config.approval.check().map_err(|why| ConfigError::Approval { path: path.into(), why })?;
         config.toolsets().map_err(|why| ConfigError::Toolset { path: path.into(), why })?;
         Ok(config)
     }
 
-    /// What the grant of this name comes to for a component with these bytes. Files are granted to bytes: without a digest only a
+    /// What the grant of this name comes to for a component with these bytes. Files and commands are granted to bytes: without a digest only a
     /// bundled component has them, since the host knows it by its bytes.
     pub fn standing(&self, name: &str, digest: &Digest) -> Standing<'_> {
         match self.tools.get(name) {
             None => Standing::Nothing,
             Some(grant) => match grant.digest {
                 Some(pinned) if pinned != *digest => Standing::Stale(Stale::OtherBytes),
-                None if !grant.folders().is_empty() && !is_bundled(digest) => Standing::Stale(Stale::NoDigest),
+                None if grant.needs_digest() && !is_bundled(digest) => Standing::Stale(Stale::NoDigest),
                 _ => Standing::Holds(grant),
             },
         }

@@ -1,14 +1,16 @@
 //! The operator's file as text with a structure: what is not changed stays as it was written, comments included.
 
-use toml_edit::{DocumentMut, Item, Table, TableLike, TomlError};
+use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, TableLike, TomlError, Value, value};
 
-use super::{FolderGrant, rows};
+use super::{FolderGrant, TerminalGrant, rows};
 use crate::component::Digest;
 
 /// The section of the components' grants.
 const TOOLS: &str = "tools";
 /// A grant's folders.
 const FOLDERS: &str = "fs";
+/// A grant's commands.
+const TERMINAL: &str = "terminal";
 /// The bytes that a grant is for.
 const DIGEST: &str = "digest";
 
@@ -69,6 +71,34 @@ impl Document {
             section.remove(FOLDERS);
         }
         table.iter().for_each(|table| self.keep_above(table));
+    }
+
+    /// Writes the commands of a grant anew, on one line; without any the line goes.
+    pub(super) fn set_terminal(&mut self, name: &str, terminal: &TerminalGrant) {
+        let Some(section) = self.section(name) else { return };
+        if terminal.is_empty() {
+            section.remove(TERMINAL);
+            return;
+        }
+        let mut table = InlineTable::new();
+        if terminal.shell {
+            table.insert("shell", true.into());
+        }
+        if !terminal.exec.is_empty() {
+            let rows = terminal.exec.iter().map(|grant| {
+                let mut row = InlineTable::new();
+                row.insert("program", grant.program.as_str().into());
+                if !grant.args.is_empty() {
+                    row.insert("args", Value::Array(grant.args.iter().map(String::as_str).collect()));
+                }
+                Value::InlineTable(row)
+            });
+            table.insert("exec", Value::Array(rows.collect::<Array>()));
+        }
+        if terminal.network {
+            table.insert("network", true.into());
+        }
+        section.insert(TERMINAL, value(table));
     }
 
     /// Ends a grant that says nothing but whom it is for.

@@ -10,6 +10,9 @@ use crate::{
     sandbox::{Limits, limits::MEMORY_CEILING},
 };
 
+/// What a component imports that runs commands.
+const COMMANDS: &str = "hermes:tool/terminal";
+
 /// What a component imports that can use files.
 const FILES: [&str; 2] = ["hermes:tool/filesystem", "wasi:filesystem"];
 
@@ -132,14 +135,28 @@ impl Found {
     pub fn asks_for_files(&self) -> bool {
         self.inspection.as_ref().is_ok_and(asks_for_files)
     }
+
+    /// Whether it imports what commands are run by.
+    pub fn asks_for_commands(&self) -> bool {
+        self.inspection.as_ref().is_ok_and(asks_for_commands)
+    }
 }
 
 /// Whether a component asks for files at all.
 pub fn asks_for_files(inspection: &Inspection) -> bool {
-    let is_of = |import: &str, interface: &str| {
+    FILES.iter().any(|interface| imports(inspection, interface))
+}
+
+/// Whether a component imports what commands are run by.
+pub fn asks_for_commands(inspection: &Inspection) -> bool {
+    imports(inspection, COMMANDS)
+}
+
+fn imports(inspection: &Inspection, interface: &str) -> bool {
+    let is_of = |import: &str| {
         import.strip_prefix(interface).is_some_and(|rest| rest.starts_with(['/', '@']) || rest.is_empty())
     };
-    inspection.imports.iter().any(|import| FILES.iter().any(|interface| is_of(&import.name, interface)))
+    inspection.imports.iter().any(|import| is_of(&import.name))
 }
 
 fn offer(near: &[String]) -> String {

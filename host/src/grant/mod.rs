@@ -12,6 +12,7 @@ mod folder;
 mod place;
 mod rows;
 mod standing;
+mod terminal;
 mod units;
 
 use std::time::Duration;
@@ -19,11 +20,12 @@ use std::time::Duration;
 use serde::Deserialize;
 
 pub use config::{Config, ConfigError};
-pub use edit::{EditError, GrantFile, Granted, Revoked, Unwanted};
-pub use find::{FindError, Found, asks_for_files, find};
+pub use edit::{EditError, GrantFile, Granted, Revoked, Unwanted, UnwantedCommands};
+pub use find::{FindError, Found, asks_for_commands, asks_for_files, find};
 pub use folder::{Access, FolderGrant, Links, Secrets};
 pub use place::{resolve, to_grant};
 pub use standing::{Stale, Standing};
+pub use terminal::{Backend, ExecGrant, TerminalConfig, TerminalGrant};
 
 use crate::{component::Digest, dispatch::OnFailure, sandbox::Limits};
 
@@ -42,6 +44,9 @@ pub struct Grant {
     /// Its files. Third-party components have none but these, bundled ones the workspace too.
     #[serde(default)]
     fs: Vec<FolderGrant>,
+    /// What it may run. Third-party components nothing but this, bundled ones command lines under approval too.
+    #[serde(default)]
+    terminal: TerminalGrant,
 }
 
 /// What is said about one hook.
@@ -110,6 +115,16 @@ impl Grant {
     /// The folders, and single files, that it may use.
     pub fn folders(&self) -> &[FolderGrant] {
         &self.fs
+    }
+
+    /// The commands that it may run.
+    pub fn terminal(&self) -> &TerminalGrant {
+        &self.terminal
+    }
+
+    /// Whether it holds something that is granted to bytes, not to a name.
+    pub(crate) fn needs_digest(&self) -> bool {
+        !self.fs.is_empty() || !self.terminal.is_empty()
     }
 }
 

@@ -10,10 +10,12 @@ use arc_swap::ArcSwap;
 
 use super::{Added, BUNDLED, Current, Host, Inner, LoadListener};
 use crate::{
+    approval::{Approver, Gate, ReviewerError},
     audit::{Audit, AuditError},
+    capability::terminal::{Launcher, Terminals, launch, process},
     component::{Cache, CacheError, CompileLimits, Compiler, Loader, ScanError, worker},
-    dispatch::{Approver, Hook, Interceptor, Pipeline, Spill},
-    grant::ConfigError,
+    dispatch::{Hook, Interceptor, Pipeline, Spill},
+    grant::{ConfigError, GrantFile},
     registry::{Availability, Redescriptions, ToolsetError},
     sandbox::Sandbox,
 };
@@ -42,11 +44,14 @@ pub enum HostError {
     /// The audit can't be written.
     #[error(transparent)]
     Audit(#[from] AuditError),
+    /// The reviewer of commands can't be asked.
+    #[error("failed to set up the reviewer of [approval.reviewer]: {0}")]
+    Reviewer(ReviewerError),
     /// The folder that tools work in is not there.
     #[error("failed to find the workspace: {0}; name a folder with --workspace DIR")]
     Workspace(std::io::Error),
-    /// This process was started to compile a component, but nobody told it to.
-    #[error("this program was started as a compile worker: call component::worker::run_if_asked first thing in main")]
+    /// This process was started to compile a component or to run a command, but nobody told it to.
+    #[error("this program was started to help another of its kind: call hermes_host::run_if_asked first thing in main")]
     WorkerNotRun,
 }
 
@@ -68,6 +73,7 @@ pub struct HostBuilder {
     hooks: Vec<Arc<dyn Hook>>,
     approver: Option<Arc<dyn Approver>>,
     interceptors: Vec<Arc<dyn Interceptor>>,
+    notices: Option<process::Listener>,
 }
 
 impl HostBuilder {
@@ -107,7 +113,8 @@ impl HostBuilder {
         self
     }
 
-    /// Who is asked where a person must decide. Default: nobody, which means no.
+    /// Who is asked where a person must decide, instead of those who attend to the [queue](Host::approvals). Default: nobody, and with
+    /// nobody at the queue either that means no.
     pub fn approver(mut self, approver: Arc<dyn Approver>) -> Self {
         self.approver = Some(approver);
         self
@@ -116,6 +123,12 @@ impl HostBuilder {
     /// Takes over named tools. Asked in the order given, before the tool's own component.
     pub fn interceptor(mut self, interceptor: Arc<dyn Interceptor>) -> Self {
         self.interceptors.push(interceptor);
+        self
+    }
+
+    /// Hears what becomes of background processes that somebody wanted to hear of.
+    pub fn on_notice(mut self, listener: process::Listener) -> Self {
+        self.notices = Some(listener);
         self
     }
 
@@ -143,12 +156,16 @@ impl HostBuilder {
         let compiler = match self.compiler {
             Some(compiler) => compiler,
             // A worker that came this far would start a worker of its own, and so on.
-            None if worker::was_asked() => return Err(HostError::WorkerNotRun),
+            None if worker::was_asked() || launch::was_asked() => return Err(HostError::WorkerNotRun),
             None => Compiler::Worker(OWN_PROGRAM.into(), CompileLimits::STANDARD),
         };
         let (config, config_is_named) = match self.config {
             Some(config) => (config, true),
             None => (home.join("hermes.toml"), false),
+        };
+        let launcher = match &compiler {
+            Compiler::Worker(program, _) => Launcher::at(program),
+            _ => Launcher::default(),
         };
         let sandbox = Arc::new(Sandbox::new().map_err(HostError::Sandbox)?);
         let cache = Cache::open(&home.join("cache"), sandbox.engine())?;
@@ -156,11 +173,18 @@ impl HostBuilder {
         let hook_folders = given_or_default(self.hook_folders, &home, "hooks")?;
         let workspace = self.workspace.unwrap_or_else(|| ".".into());
         let workspace = std::path::absolute(workspace).map_err(HostError::Workspace)?;
+        let file = GrantFile { path: config.clone(), named: config_is_named, workspace: workspace.clone() };
+        let mut gate = Gate::new(Default::default()).with_keep(Arc::new(file));
+        if let Some(approver) = self.approver {
+            gate = gate.with_approver(approver);
+        }
+        let gate = Arc::new(gate);
+        let hidden = [home.clone(), config.clone()].into_iter().chain(hook_folders.iter().cloned()).collect();
         let loader = Arc::new(Loader::new(Arc::clone(&sandbox), cache, compiler));
         let pipeline = Pipeline {
             sandbox,
             loader,
-            approver: self.approver,
+            gate: Arc::clone(&gate),
             interceptors: self.interceptors,
             spill: Spill::new(home.join("results")),
             audit: Audit::open(&home)?,
@@ -168,7 +192,7 @@ impl HostBuilder {
         let host = Host(Arc::new(Inner {
             config,
             config_is_named,
-            workspace,
+            workspace: workspace.clone(),
             folders,
             hook_folders,
             bundled: if self.without_bundled { &[] } else { BUNDLED },
@@ -181,6 +205,7 @@ impl HostBuilder {
                 settings: Arc::default(),
             }),
             files: Arc::default(),
+            terminals: Arc::new(Terminals::new(launcher, workspace.clone(), hidden, gate, self.notices)),
             availability: Availability::default(),
             redescriptions: Redescriptions::default(),
             instance: format!("{:08x}", RandomState::new().hash_one(std::process::id()) as u32),

@@ -14,6 +14,7 @@ use bytes::Bytes;
 
 use super::{Added, Current, Host, HostError, RegisterError, Settings};
 use crate::{
+    approval::Reviewer,
     capability::Granted,
     component::{Component, ComponentFile, Digest, Hooks, Kind, Origin, Refusal, Terms, Tools, scan},
     dispatch::{Bounds, Guardrails, HookSource, OnFailure, Policy, Watcher},
@@ -101,6 +102,12 @@ impl Host {
             hooks,
             refused_hooks,
         };
+        let reviewer = config
+            .approval
+            .reviewer
+            .as_ref()
+            .map(|reviewer| Reviewer::new(reviewer, |name| std::env::var(name).ok()).map_err(HostError::Reviewer));
+        self.0.pipeline.gate.configure(config.approval.clone(), reviewer.transpose()?);
         let before = self.0.current.load_full();
         let guardrails = match before.policy.guardrails.thresholds() == &config.guardrails {
             true => Arc::clone(&before.policy.guardrails),

@@ -23,7 +23,8 @@ pub use load::{LoadEvent, LoadListener};
 pub use register::RegisterError;
 
 use crate::{
-    capability::fs::Shared,
+    approval::Queue,
+    capability::{fs::Shared, terminal::Terminals},
     component::{Component, ComponentFile, Digest, Hooks, Refusal},
     dispatch::{Hook, Pipeline, Policy},
     registry::{Availability, Catalogue, Redescriptions, ToolSearch, Toolset, Toolsets},
@@ -62,6 +63,8 @@ struct Inner {
     current: ArcSwap<Current>,
     /// What tasks know of files, whatever becomes of the components.
     files: Arc<Shared>,
+    /// What tasks run, whatever becomes of the components.
+    terminals: Arc<Terminals>,
     availability: Availability,
     redescriptions: Redescriptions,
     /// Tells this host's calls from those of others that share its home.
@@ -141,6 +144,26 @@ impl Host {
     /// The sandbox that calls run in.
     pub fn sandbox(&self) -> &Sandbox {
         &self.0.pipeline.sandbox
+    }
+
+    /// The questions that wait for a person. While somebody attends to it, questions are put there unless an approver was given.
+    pub fn approvals(&self) -> &Queue {
+        self.0.pipeline.gate.queue()
+    }
+
+    /// Forgets what was approved for a session. For when an agent's session is over.
+    pub fn end_session(&self, session: &str) {
+        self.0.pipeline.gate.memory().forget_session(session);
+    }
+
+    /// Ends everything that a task runs, and forgets its working directory and variables. For when an agent's task is over.
+    pub async fn end_task(&self, task: &str) {
+        self.0.terminals.end_task(task).await;
+    }
+
+    /// Ends everything that runs, and waits for it. What is left when the host is dropped ends, too, but nobody waits.
+    pub async fn shut_down(&self) {
+        self.0.terminals.shut_down().await;
     }
 
     /// What is loaded now. Stays as it is when the host reloads.

@@ -1,4 +1,4 @@
-//! What each component gets here: limits and folders, from the operator's words and from what the host gives by itself.
+//! What each component gets here: limits, folders and commands, from the operator's words and from what the host gives by itself.
 
 use std::sync::Arc;
 
@@ -7,9 +7,10 @@ use crate::{
     capability::{
         Granted,
         fs::{Folder, Folders, Own},
+        terminal::Commands,
     },
     component::{ComponentFile, Origin, Terms},
-    grant::{Access, Config, FolderGrant},
+    grant::{Access, Config, FolderGrant, TerminalGrant},
     sandbox::Limits,
 };
 
@@ -18,8 +19,8 @@ impl Host {
     /// operator granted to these bytes.
     pub(super) fn terms(&self, config: &Config, file: &ComponentFile) -> Terms {
         let grant = config.of(&file.name, &file.digest);
-        let bundled = (file.origin == Origin::Bundled)
-            .then(|| [FolderGrant::workspace(), FolderGrant::new(self.results(), Access::Read)]);
+        let is_bundled = file.origin == Origin::Bundled;
+        let bundled = is_bundled.then(|| [FolderGrant::workspace(), FolderGrant::new(self.results(), Access::Read)]);
         let granted = grant.map(|grant| grant.folders().to_vec()).unwrap_or_default();
         // The operator's words come first: where both name a folder, theirs say whether secrets are shown.
         let folders = granted.into_iter().chain(bundled.into_iter().flatten()).filter_map(|folder| {
@@ -33,10 +34,28 @@ impl Host {
             components: self.0.folders.iter().chain(&self.0.hook_folders).cloned().collect(),
         };
         let folders = Folders::new(&file.name, &self.0.workspace, folders.collect(), own, Arc::clone(&self.0.files));
+        let commands = self.commands(config, file, grant.map(|grant| grant.terminal()).cloned(), is_bundled);
         Terms {
             limits: grant.map_or(Limits::HANDLE, |grant| grant.limits()),
-            granted: Granted { folders: Some(Arc::new(folders)) },
+            granted: Granted { folders: Some(Arc::new(folders)), commands },
         }
+    }
+
+    fn commands(
+        &self,
+        config: &Config,
+        file: &ComponentFile,
+        granted: Option<TerminalGrant>,
+        is_bundled: bool,
+    ) -> Option<Arc<Commands>> {
+        let mut grant = granted.unwrap_or_default();
+        grant.shell |= is_bundled;
+        if grant.is_empty() {
+            return None;
+        }
+        let place = config.terminal.place(is_bundled, &grant);
+        let (component, terminals) = (file.name.clone(), Arc::clone(&self.0.terminals));
+        Some(Arc::new(Commands { component, grant, place, terminals }))
     }
 
     fn results(&self) -> std::path::PathBuf {

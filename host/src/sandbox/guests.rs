@@ -16,6 +16,8 @@ use std::{
 use tokio::runtime::{Builder, Runtime};
 use tokio_util::task::AbortOnDropHandle;
 
+use super::clock::Clock;
+
 /// Why there is no answer.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Lost {
@@ -45,6 +47,16 @@ impl Guests {
         runtime.spawn_blocking(work).await.map_err(|why| why.to_string())
     }
 
+    /// Runs a future whose timers and tasks belong to the guests' runtime, on whatever executor it is awaited.
+    pub(super) async fn entered<T>(&self, future: impl Future<Output = T>) -> T {
+        let mut future = std::pin::pin!(future);
+        poll_fn(|cx| {
+            let _context = self.0.as_ref().map(Runtime::enter);
+            future.as_mut().poll(cx)
+        })
+        .await
+    }
+
     /// Ends after this time, on whatever executor it is awaited.
     pub(super) async fn sleep(&self, time: Duration) {
         let sleep = self.0.as_ref().map(|runtime| {
@@ -56,10 +68,11 @@ impl Guests {
         }
     }
 
-    /// Runs a guest to its end, or to the end of the caller's patience. Works on any executor; dropping the future ends the guest.
+    /// Runs a guest to its end, or until its clock has run out and the caller's patience too. Works on any executor; dropping the future ends the guest.
     pub(super) async fn run<T: Send + 'static>(
         &self,
         guest: impl Future<Output = T> + Send + 'static,
+        clock: &Clock,
         patience: Duration,
     ) -> Result<T, Lost> {
         // The runtime is only taken out on drop.
@@ -75,7 +88,7 @@ impl Guests {
         }
         let guest = AbortOnDropHandle::new(runtime.spawn(guest));
         // This timer wakes the caller itself, however many guests wait for a thread.
-        let late = self.sleep(patience);
+        let late = clock.run_out(patience, |time| self.sleep(time));
         tokio::select! {
             biased;
             finished = guest => match finished {
@@ -117,13 +130,15 @@ fn message(panic: &(dyn Any + Send)) -> String {
 mod tests {
     use super::*;
 
-    const PATIENCE: Duration = Duration::from_secs(10);
+    fn clock() -> Clock {
+        Clock::new(Duration::from_secs(10))
+    }
 
     #[tokio::test]
     async fn the_caller_is_answered_when_its_patience_ends() {
         let guests = Guests::new().unwrap();
         let never = std::future::pending::<()>();
-        assert_eq!(guests.run(never, Duration::from_millis(5)).await, Err(Lost::Late));
+        assert_eq!(guests.run(never, &Clock::new(Duration::from_millis(5)), Duration::ZERO).await, Err(Lost::Late));
     }
 
     #[tokio::test]
@@ -134,8 +149,8 @@ mod tests {
                 panic!("boom")
             }
         };
-        assert_eq!(guests.run(panics, PATIENCE).await, Err(Lost::Panic("boom".into())));
-        assert_eq!(guests.run(async { 7 }, PATIENCE).await, Ok(7));
+        assert_eq!(guests.run(panics, &clock(), Duration::ZERO).await, Err(Lost::Panic("boom".into())));
+        assert_eq!(guests.run(async { 7 }, &clock(), Duration::ZERO).await, Ok(7));
     }
 
     #[tokio::test]
@@ -147,13 +162,13 @@ mod tests {
                 panic!("late")
             }
         };
-        assert_eq!(guests.run(panics, PATIENCE).await, Err(Lost::Panic("late".into())));
+        assert_eq!(guests.run(panics, &clock(), Duration::ZERO).await, Err(Lost::Panic("late".into())));
     }
 
     #[test]
     fn it_runs_without_a_tokio_runtime_of_the_callers() {
         let guests = Guests::new().unwrap();
         let sleeps = async { tokio::time::sleep(Duration::from_millis(1)).await };
-        assert_eq!(pollster::block_on(guests.run(sleeps, PATIENCE)), Ok(()));
+        assert_eq!(pollster::block_on(guests.run(sleeps, &clock(), Duration::ZERO)), Ok(()));
     }
 }

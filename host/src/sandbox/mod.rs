@@ -4,6 +4,7 @@
 //! it give its thread back at every tick. The outer timer drops the whole call, and so holds when the guest sits in a host
 //! function. Whichever strikes, the store is gone: no state of a call is ever used again.
 
+mod clock;
 mod engine;
 mod entry;
 mod guests;
@@ -16,7 +17,10 @@ mod state;
 
 use std::{
     future::Future,
-    sync::atomic::{AtomicUsize, Ordering},
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
     time::{Duration, Instant},
 };
 
@@ -24,6 +28,7 @@ use tokio_util::sync::CancellationToken;
 use wasmtime::component::{Component, Linker};
 use wasmtime::{Engine, Store, UpdateDeadline};
 
+use clock::Clock;
 pub use engine::Allocation;
 pub(crate) use engine::for_compiling;
 use entry::{
@@ -38,7 +43,7 @@ pub use log::{Level, LogLine, Progress};
 use places::Places;
 pub use state::{CallState, ProgressListener};
 
-use crate::capability::{Granted, Used, fs::Files};
+use crate::capability::{Granted, OfCall, Used};
 use crate::wit::{
     DESCRIBER, PACKAGE,
     latest::{
@@ -188,7 +193,7 @@ impl Sandbox {
     /// Asks a component what it offers. Of its own limits only the memory counts: it may need it to start at all.
     pub async fn register(&self, guest: &PreparedTools, memory: usize) -> Result<Run<Vec<Definition>>, Busy> {
         let limits = Limits { memory, ..Limits::REGISTER };
-        self.run(&self.checks, &guest.tools, limits, None, Register, Control::default()).await
+        self.run(&self.checks, &guest.tools, limits, OfCall::default(), Register, Control::default()).await
     }
 
     /// Asks whether a tool can work here.
@@ -200,8 +205,7 @@ impl Sandbox {
         name: String,
     ) -> Result<Run<Result<(), String>>, Busy> {
         let limits = Limits { memory, ..Limits::CHECK };
-        let files = granted.files(None);
-        self.run(&self.checks, &guest.tools, limits, files, Check(name), Control::default()).await
+        self.run(&self.checks, &guest.tools, limits, granted.for_check(), Check(name), Control::default()).await
     }
 
     /// Asks a component to describe its tools for these surroundings. Nothing where it can't.
@@ -213,7 +217,10 @@ impl Sandbox {
     ) -> Option<Result<Run<Vec<Redescription>>, Busy>> {
         let limits = Limits { memory, ..Limits::REGISTER };
         let entry = Describe(surroundings);
-        Some(self.run(&self.checks, guest.describer.as_ref()?, limits, None, entry, Control::default()).await)
+        Some(
+            self.run(&self.checks, guest.describer.as_ref()?, limits, OfCall::default(), entry, Control::default())
+                .await,
+        )
     }
 
     /// Executes one call.
@@ -225,14 +232,14 @@ impl Sandbox {
         call: Call,
         control: Control,
     ) -> Result<Run<Result<Vec<Content>, Failure>>, Busy> {
-        let files = granted.files(call.context.task_id.clone());
-        self.run(&self.calls, &guest.tools, limits, files, Handle(call), control).await
+        let held = granted.for_call(&call);
+        self.run(&self.calls, &guest.tools, limits, held, Handle(call), control).await
     }
 
     /// Asks a hook what it wants to be asked about.
     pub async fn subscribe(&self, guest: &PreparedHook, memory: usize) -> Result<Run<Subscription>, Busy> {
         let limits = Limits { memory, ..Limits::REGISTER };
-        self.run(&self.checks, &guest.0, limits, None, Subscribe, Control::default()).await
+        self.run(&self.checks, &guest.0, limits, OfCall::default(), Subscribe, Control::default()).await
     }
 
     /// Asks a hook whether a call may run.
@@ -243,7 +250,7 @@ impl Sandbox {
         call: Call,
         control: Control,
     ) -> Result<Run<Verdict>, Busy> {
-        self.run(&self.calls, &guest.0, limits, None, PreToolCall(call), control).await
+        self.run(&self.calls, &guest.0, limits, OfCall::default(), PreToolCall(call), control).await
     }
 
     /// Tells a hook how a call ended.
@@ -255,7 +262,7 @@ impl Sandbox {
         outcome: Outcome,
         control: Control,
     ) -> Result<Run<()>, Busy> {
-        self.run(&self.calls, &guest.0, limits, None, PostToolCall(call, outcome), control).await
+        self.run(&self.calls, &guest.0, limits, OfCall::default(), PostToolCall(call, outcome), control).await
     }
 
     /// Asks a hook for another outcome.
@@ -267,7 +274,7 @@ impl Sandbox {
         outcome: Outcome,
         control: Control,
     ) -> Result<Run<Option<Outcome>>, Busy> {
-        self.run(&self.calls, &guest.0, limits, None, TransformToolResult(call, outcome), control).await
+        self.run(&self.calls, &guest.0, limits, OfCall::default(), TransformToolResult(call, outcome), control).await
     }
 
     async fn run<E: Entry>(
@@ -275,7 +282,7 @@ impl Sandbox {
         places: &Places,
         pre: &E::Pre,
         limits: Limits,
-        files: Option<Files>,
+        held: OfCall,
         entry: E,
         control: Control,
     ) -> Result<Run<E::Answer>, Busy> {
@@ -290,7 +297,9 @@ impl Sandbox {
             return Ok(Run { answer: Err(given_up()), log: Vec::new(), usage: Usage::default() });
         };
         self.entered.fetch_add(1, Ordering::Relaxed);
-        let state = CallState::new(limits, files, control.progress.clone());
+        let clock = Arc::new(Clock::new(limits.wall));
+        let state = CallState::new(limits, held, Arc::clone(&clock), control.progress.clone());
+        let its_clock = Arc::clone(&clock);
         let log = state.log.clone();
         let start = Instant::now();
         let store = Store::new(&self.engine, state);
@@ -303,7 +312,7 @@ impl Sandbox {
                 Ok(()) => tokio::select! {
                     biased;
                     answer = entry.enter(&pre, &mut store) => answer.map_err(|why| Kill::from_error(&why)),
-                    () = tokio::time::sleep(limits.wall) => Err(state::past_deadline(&limits)),
+                    () = its_clock.run_out(Duration::ZERO, tokio::time::sleep) => Err(state::past_deadline(&limits)),
                     () = control.cancelled() => Err(given_up()),
                 },
                 Err(why) => Err(Kill::from_error(&why)),
@@ -321,7 +330,7 @@ impl Sandbox {
             };
             (answer, usage)
         };
-        let (answer, mut usage) = match self.guests.run(guest, limits.wall + limits::GRACE).await {
+        let (answer, mut usage) = match self.guests.run(guest, &clock, limits::GRACE).await {
             Ok(finished) => finished,
             Err(Lost::Late) => (Err(state::past_deadline(&limits)), Usage::default()),
             Err(Lost::Panic(why)) => (Err(Kill::new(KillReason::HostPanic, why)), Usage::default()),
@@ -336,6 +345,11 @@ impl Sandbox {
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, String> {
         self.guests.blocking(work).await
+    }
+
+    /// Runs a future that needs a runtime for its timers and tasks, on any executor.
+    pub(crate) async fn entered<T>(&self, future: impl Future<Output = T>) -> T {
+        self.guests.entered(future).await
     }
 
     /// The future's result, if it comes in time. Works on any executor.

@@ -1,17 +1,18 @@
 //! What belongs to one call, and dies with it.
 
-use std::{fmt, sync::Arc, time::Instant};
+use std::{fmt, sync::Arc};
 
 use wasmtime::component::ResourceTable;
 use wasmtime_wasi::{WasiCtx, WasiCtxView};
 
 use super::{
+    clock::Clock,
     kill::{Kill, KillReason},
     limits::{self, Limits},
     log::{CallLog, Progress},
     meter::Meter,
 };
-use crate::capability::{Capability, Used, fs::Files};
+use crate::capability::{Capability, OfCall, Used};
 
 /// Hears of a call's progress while it runs. Called on the guest's thread: it must not block.
 pub type ProgressListener = Arc<dyn Fn(Progress) + Send + Sync>;
@@ -19,10 +20,11 @@ pub type ProgressListener = Arc<dyn Fn(Progress) + Send + Sync>;
 /// The state of one call. A store is built around it and dropped with it: nothing survives.
 pub struct CallState {
     pub(crate) log: CallLog,
-    pub(crate) files: Option<Files>,
+    pub(crate) held: OfCall,
+    /// The time it has.
+    pub(crate) clock: Arc<Clock>,
     pub(super) meter: Meter,
     limits: Limits,
-    deadline: Instant,
     host_calls: u32,
     wasi_calls: u32,
     used: Used,
@@ -32,15 +34,15 @@ pub struct CallState {
 }
 
 impl CallState {
-    pub(super) fn new(limits: Limits, files: Option<Files>, progress: Option<ProgressListener>) -> Self {
+    pub(super) fn new(limits: Limits, held: OfCall, clock: Arc<Clock>, progress: Option<ProgressListener>) -> Self {
         let mut table = ResourceTable::new();
         table.set_max_capacity(limits::HANDLES);
         Self {
             log: CallLog::default(),
-            files,
+            held,
+            clock,
             meter: Meter::new(limits.memory),
             limits,
-            deadline: Instant::now() + limits.wall,
             host_calls: 0,
             wasi_calls: 0,
             used: Used::default(),
@@ -101,7 +103,7 @@ impl CallState {
             let detail = format!("the guest made more than {} WASI calls", self.limits.wasi_calls);
             return Some(Kill::new(KillReason::HostCallBudget, detail));
         }
-        (Instant::now() >= self.deadline).then(|| past_deadline(&self.limits))
+        self.clock.left().is_none().then(|| past_deadline(&self.limits))
     }
 }
 

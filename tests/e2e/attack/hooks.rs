@@ -4,8 +4,9 @@ use std::{fs, sync::Arc};
 
 use hermes_host::{
     CallContext, Host,
+    approval::{Answer, Approver, Question},
     component::{CompileLimits, Compiler, Digest},
-    dispatch::{ApprovalRequest, Approver, Decision, Outcome},
+    dispatch::Outcome,
     sandbox::Limits,
 };
 
@@ -52,12 +53,13 @@ pub(super) fn hook_blocks() {
     assert_eq!(host.sandbox().instances_made() - before, 1, "only the hook ran");
 }
 
-struct Says(Decision);
+struct Says(Answer);
 
 impl Approver for Says {
-    fn approve<'a>(&'a self, request: ApprovalRequest<'a>) -> futures_util::future::BoxFuture<'a, Decision> {
-        assert_eq!(request.call.name, "good");
-        assert_eq!(request.reasons, ["hook_asks: is this wise?"]);
+    fn ask<'a>(&'a self, question: &'a Question) -> futures_util::future::BoxFuture<'a, Answer> {
+        let shown = question.shown();
+        assert_eq!(shown.tool, "good");
+        assert_eq!(shown.reasons, ["hook_asks: is this wise?"]);
         Box::pin(std::future::ready(self.0.clone()))
     }
 }
@@ -67,8 +69,8 @@ pub(super) fn hook_asks() {
     let place = place("hook_asks");
     assert_denied(&call(&builder(&place).build().unwrap()), "nobody to ask");
     let asked = |decision| call(&builder(&place).approver(Arc::new(Says(decision))).build().unwrap());
-    assert_denied(&asked(Decision::Refuse("no".into())), "is this wise?");
-    assert_eq!(asked(Decision::Approve).json(), "\"ok\"");
+    assert_denied(&asked(Answer::refuse("no")), "is this wise?");
+    assert_eq!(asked(Answer::ONCE).json(), "\"ok\"");
     let audit = place.run(&["audit", "--json"]);
     let approvals: Vec<String> = crate::cli::stdout(&audit)
         .lines()

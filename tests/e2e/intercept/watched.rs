@@ -9,7 +9,8 @@ use std::{
 use futures_util::future::{BoxFuture, join};
 use hermes_host::{
     CallContext, Host,
-    dispatch::{ApprovalRequest, Approver, BatchCall, Decision, Hook, Outcome},
+    approval::{Answer, Approver, Question},
+    dispatch::{BatchCall, Hook, Outcome},
     wit::latest::{Call, Content, Outcome as Told, Verdict},
 };
 use tokio_util::sync::CancellationToken;
@@ -157,11 +158,12 @@ fn a_hook_that_panics_is_named_wherever_it_does() {
     }
 }
 
-struct Person(Seen, Decision);
+struct Person(Seen, Answer);
 
 impl Approver for Person {
-    fn approve<'a>(&'a self, request: ApprovalRequest<'a>) -> BoxFuture<'a, Decision> {
-        see(&self.0, format!("{} {}", request.call.arguments, request.reasons.join(" and ")));
+    fn ask<'a>(&'a self, question: &'a Question) -> BoxFuture<'a, Answer> {
+        let shown = question.shown();
+        see(&self.0, format!("{} {}", shown.text, shown.reasons.join(" and ")));
         Box::pin(ready(self.1.clone()))
     }
 }
@@ -170,7 +172,7 @@ impl Approver for Person {
 fn whoever_is_asked_sees_the_arguments_as_the_tool_gets_them_and_every_reason() {
     let (place, seen, asked) = (stage(), Seen::default(), Seen::default());
     for (decision, expected, approval) in
-        [(Decision::Approve, "ok", "approved"), (Decision::Refuse("no".into()), "denied", "refused")]
+        [(Answer::ONCE, "ok", "approved"), (Answer::refuse("no"), "denied", "refused")]
     {
         let builder = start::builder(&place).interceptor(answers("todo", &seen, "x"));
         let asks = |name, why: &str| watches(name, &Seen::default(), Verdict::Ask(why.into()));
@@ -188,8 +190,8 @@ fn whoever_is_asked_sees_the_arguments_as_the_tool_gets_them_and_every_reason() 
 struct Away(Seen);
 
 impl Approver for Away {
-    fn approve<'a>(&'a self, request: ApprovalRequest<'a>) -> BoxFuture<'a, Decision> {
-        see(&self.0, request.call.name.clone());
+    fn ask<'a>(&'a self, question: &'a Question) -> BoxFuture<'a, Answer> {
+        see(&self.0, question.shown().tool);
         Box::pin(pending())
     }
 }

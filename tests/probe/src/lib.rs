@@ -3,7 +3,8 @@
 
 #[allow(missing_docs, unsafe_code, unreachable_pub, clippy::all)]
 mod bindings;
+mod commands;
 mod ours;
 mod wasi;
 
-hermes_tool::export!(toolset = "probe", tools = [ours::ours, wasi::wasi]);
+hermes_tool::export!(toolset = "probe", tools = [ours::ours, wasi::wasi, commands::commands]);

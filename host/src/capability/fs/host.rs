@@ -37,7 +37,7 @@ impl CallState {
     /// Counts a call, and gives the folders and the task.
     fn granted(&mut self, capability: Capability) -> Result<Outcome<Here>, Kill> {
         self.count_host_call(capability)?;
-        Ok(match &self.files {
+        Ok(match &self.held.files {
             Some(files) => Ok((Arc::clone(&files.folders), files.task.clone())),
             None => {
                 Err(fault(Reason::Denied, "no folder was granted; the operator can change that with hermes-host grant"))
@@ -117,7 +117,7 @@ impl wit::Host for CallState {
 
     async fn commit(&mut self, changes: Vec<Change>) -> Answer<Vec<Changed>> {
         let (folders, task) = granted!(self, Capability::FilesWrite);
-        let budget = self.files.as_ref().map(|files| Arc::clone(&files.budget)).unwrap_or_default();
+        let budget = self.held.files.as_ref().map(|files| Arc::clone(&files.budget)).unwrap_or_default();
         Ok(elsewhere(move || commit::commit(&folders, task.as_deref(), &budget, &changes)).await)
     }
 

@@ -2,8 +2,15 @@
 
 use std::path::PathBuf;
 
-use super::{Access, Config, ConfigError, FolderGrant, Grant, document::Document, file::Locked, place};
-use crate::component::Digest;
+use super::{
+    Access, Config, ConfigError, ExecGrant, FolderGrant, Grant, TerminalGrant, document::Document, file::Locked, place,
+};
+use crate::{
+    approval::{Keep, Remembered, add_to_document},
+    component::Digest,
+};
+
+use toml_edit::{DocumentMut, TomlError};
 
 /// Why the file stays as it was.
 #[derive(Debug, thiserror::Error)]
@@ -20,7 +27,7 @@ pub enum EditError {
         why: std::io::Error,
     },
     /// Nothing was named, and there is no grant to bind to other bytes.
-    #[error("{name} has no grant in {}; name folders with --read DIR or --write DIR", path.display())]
+    #[error("{name} has no grant in {}; name what it may use: --read PATH, --write PATH, --shell or --exec COMMAND", path.display())]
     NothingToPin {
         /// The component.
         name: String,
@@ -58,6 +65,8 @@ pub struct Granted {
     pub grant: Grant,
     /// What other bytes of this name had and these were not given.
     pub left_out: Vec<FolderGrant>,
+    /// The commands among that.
+    pub left_out_commands: TerminalGrant,
 }
 
 /// What a component has after a revocation.
@@ -65,6 +74,8 @@ pub struct Granted {
 pub struct Revoked {
     /// What it lost.
     pub removed: Vec<FolderGrant>,
+    /// The commands that it lost.
+    pub removed_commands: TerminalGrant,
     /// What is left.
     pub grant: Grant,
 }
@@ -80,6 +91,15 @@ pub struct Unwanted {
     pub access: Access,
 }
 
+/// Commands to take away.
+#[derive(Clone, Debug, Default)]
+pub struct UnwantedCommands {
+    /// Command lines.
+    pub shell: bool,
+    /// Programs, as they were granted.
+    pub exec: Vec<ExecGrant>,
+}
+
 impl GrantFile {
     /// What is in it now.
     pub fn read(&self) -> Result<Config, ConfigError> {
@@ -89,19 +109,39 @@ impl GrantFile {
     /// Gives a component folders, beside those that it has, and binds its grant to these bytes. A folder that it has already is
     /// granted as it is named now. What other bytes had is not passed on, unless no folder is named: then it is all that is.
     pub fn grant(&self, name: &str, digest: &Digest, folders: &[FolderGrant]) -> Result<Granted, EditError> {
+        self.grant_with_commands(name, digest, folders, &TerminalGrant::default())
+    }
+
+    /// The same with commands, beside those that it may run.
+    pub fn grant_with_commands(
+        &self,
+        name: &str,
+        digest: &Digest,
+        folders: &[FolderGrant],
+        commands: &TerminalGrant,
+    ) -> Result<Granted, EditError> {
         let file = self.lock()?;
         let (config, mut document) = self.parse(&file, name)?;
         let before = config.tool(name);
-        if before.is_none() && folders.is_empty() {
+        let names_nothing = folders.is_empty() && commands.is_empty();
+        if before.is_none() && names_nothing {
             return Err(EditError::NothingToPin { name: name.into(), path: self.path.clone() });
         }
         let mut left_out = Vec::new();
         let mut rows = before.map(|grant| grant.folders().to_vec()).unwrap_or_default();
-        if !folders.is_empty() && config.of(name, digest).is_none() {
+        let mut terminal = before.map(|grant| grant.terminal().clone()).unwrap_or_default();
+        let mut left_out_commands = TerminalGrant::default();
+        if !names_nothing && config.of(name, digest).is_none() {
             (0..rows.len()).rev().for_each(|at| document.remove(name, at));
             left_out = std::mem::take(&mut rows);
+            left_out_commands = std::mem::take(&mut terminal);
         }
         document.pin(name, digest);
+        terminal.add(commands);
+        if before.map(Grant::terminal) != Some(&terminal) {
+            document.set_terminal(name, &terminal);
+        }
+        left_out_commands.remove(&UnwantedCommands { shell: terminal.shell, exec: terminal.exec.clone() });
         for folder in folders {
             let is_same = |(at, row): (usize, &FolderGrant)| self.is_same(row, folder).then_some(at);
             let same: Vec<usize> = rows.iter().enumerate().filter_map(is_same).collect();
@@ -122,22 +162,45 @@ impl GrantFile {
             }
         }
         left_out.retain(|old| !rows.contains(old));
-        let grant = self.write(&file, &document, name, &rows)?;
-        Ok(Granted { grant, left_out })
+        let grant = self.write(&file, &document, name, &rows, &terminal)?;
+        Ok(Granted { grant, left_out, left_out_commands })
     }
 
-    /// Takes folders away from a component, or all of them where none is named: every one that is named, or nothing.
+    /// Takes folders away from a component, or all that it has where none is named: every one that is named, or nothing.
     pub fn revoke(&self, name: &str, unwanted: &[Unwanted]) -> Result<Revoked, EditError> {
+        self.revoke_with_commands(name, unwanted, &UnwantedCommands::default())
+    }
+
+    /// The same with commands.
+    pub fn revoke_with_commands(
+        &self,
+        name: &str,
+        unwanted: &[Unwanted],
+        unwanted_commands: &UnwantedCommands,
+    ) -> Result<Revoked, EditError> {
         // A file that does not exist is not made for this.
         self.refuse_if_nothing(name, &self.read()?)?;
         let file = self.lock()?;
         let (config, mut document) = self.parse(&file, name)?;
-        let rows = self.refuse_if_nothing(name, &config)?;
+        let before = self.refuse_if_nothing(name, &config)?;
+        let (rows, mut terminal) = (before.folders(), before.terminal().clone());
+        let is_all = unwanted.is_empty() && unwanted_commands.is_empty();
         let is_there = |one: &&Unwanted| rows.iter().any(|row| self.is_meant(row, one));
         if let Some(missing) = unwanted.iter().find(|one| !is_there(one)) {
             return Err(EditError::NothingToRevoke(not_there(name, missing, rows)));
         }
-        let goes = |row: &FolderGrant| unwanted.is_empty() || unwanted.iter().any(|one| self.is_meant(row, one));
+        let removed_commands = match is_all {
+            true => std::mem::take(&mut terminal),
+            false => terminal.remove(unwanted_commands),
+        };
+        if let Some(missing) = unwanted_commands.missing_in(&removed_commands).filter(|_| !is_all) {
+            let why = format!("{name} is not granted {missing}, so nothing was changed; see hermes-host list --json");
+            return Err(EditError::NothingToRevoke(why));
+        }
+        if terminal != *before.terminal() {
+            document.set_terminal(name, &terminal);
+        }
+        let goes = |row: &FolderGrant| is_all || unwanted.iter().any(|one| self.is_meant(row, one));
         let (mut removed, mut left) = (Vec::new(), Vec::new());
         for (at, row) in rows.iter().enumerate().rev() {
             if goes(row) {
@@ -147,11 +210,11 @@ impl GrantFile {
                 left.insert(0, row.clone());
             }
         }
-        if left.is_empty() {
+        if left.is_empty() && terminal.is_empty() {
             document.end_if_empty(name);
         }
-        let grant = self.write(&file, &document, name, &left)?;
-        Ok(Revoked { removed, grant })
+        let grant = self.write(&file, &document, name, &left, &terminal)?;
+        Ok(Revoked { removed, removed_commands, grant })
     }
 
     fn lock(&self) -> Result<Locked, EditError> {
@@ -174,28 +237,31 @@ impl GrantFile {
         document: &Document,
         name: &str,
         folders: &[FolderGrant],
+        terminal: &TerminalGrant,
     ) -> Result<Grant, EditError> {
         let text = document.text();
         let grant = Config::parse(&self.path, &text).ok().map(|config| config.tool(name).cloned().unwrap_or_default());
-        let Some(grant) = grant.filter(|grant| grant.folders() == folders) else {
+        let Some(grant) = grant.filter(|grant| grant.folders() == folders && grant.terminal() == terminal) else {
             return Err(EditError::Layout { name: name.into(), path: self.path.clone() });
         };
         file.replace(&text).map_err(|why| EditError::Write { path: self.path.clone(), why })?;
         Ok(grant)
     }
 
-    fn refuse_if_nothing<'a>(&self, name: &str, config: &'a Config) -> Result<&'a [FolderGrant], EditError> {
-        match config.tool(name).map(Grant::folders) {
-            Some(folders) if !folders.is_empty() => Ok(folders),
+    fn refuse_if_nothing<'a>(&self, name: &str, config: &'a Config) -> Result<&'a Grant, EditError> {
+        match config.tool(name) {
+            Some(grant) if grant.needs_digest() => Ok(grant),
             _ => {
-                let with_files = config.tools().filter(|(_, grant)| !grant.folders().is_empty());
-                let known: Vec<&str> = with_files.map(|(name, _)| name).collect();
+                let with_some = config.tools().filter(|(_, grant)| grant.needs_digest());
+                let known: Vec<&str> = with_some.map(|(name, _)| name).collect();
                 let known = match known.as_slice() {
                     [] => "nobody has any".into(),
                     known => format!("those who have some: {}", known.join(", ")),
                 };
                 let path = self.path.display();
-                Err(EditError::NothingToRevoke(format!("{name} is granted no files in {path}; {known}")))
+                Err(EditError::NothingToRevoke(format!(
+                    "{name} is granted neither files nor commands in {path}; {known}"
+                )))
             }
         }
     }
@@ -209,6 +275,23 @@ impl GrantFile {
     fn is_meant(&self, row: &FolderGrant, unwanted: &Unwanted) -> bool {
         let is_there = || row.located(&self.workspace).is_ok_and(|place| place::is_same(&place, &unwanted.place));
         (unwanted.access == Access::Read || row.access == Access::Write) && (row.path == unwanted.written || is_there())
+    }
+}
+
+/// A decision that holds for good becomes part of the operator's file.
+impl Keep for GrantFile {
+    fn keep(&self, remembered: &Remembered) -> Result<(), String> {
+        let file = self.lock().map_err(|why| why.to_string())?;
+        let mut document: DocumentMut = file.text().parse().map_err(|why: TomlError| why.to_string())?;
+        if !add_to_document(&mut document, remembered).map_err(|why| why.to_string())? {
+            return Ok(());
+        }
+        let text = document.to_string();
+        let config = Config::parse(&self.path, &text).map_err(|why| why.to_string())?;
+        if !config.approval.allow.contains(remembered) {
+            return Err(format!("{} is laid out in a way that is not understood", self.path.display()));
+        }
+        file.replace(&text).map_err(|why| format!("failed to change {}: {why}", self.path.display()))
     }
 }
 

@@ -54,7 +54,7 @@ enum Action {
 /// Looks after what terminal started with background=true: lists it, reads its output, waits for its end, writes to it, kills it.
 ///
 /// Wait instead of polling again and again. Answer a question that a program asks with submit.
-#[tool(emoji = "⚙️", destructive, open_world, max_result_size = 100_000, check = available)]
+#[tool(emoji = "⚙️", destructive, max_result_size = 100_000, check = available)]
 pub(crate) fn process(args: Process) -> Result<Json<Answer>> {
     let answer = match (args.action, args.session_id.as_deref().filter(|id| !id.is_empty())) {
         (Action::List, _) => Answer::list(terminal::processes()?),

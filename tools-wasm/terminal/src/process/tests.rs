@@ -149,6 +149,6 @@ fn the_schema_names_the_actions_and_needs_nothing_else() {
     assert_eq!(schema["properties"]["action"]["enum"], json!(actions));
     let names: Vec<_> = schema["properties"].as_object().unwrap().keys().cloned().collect();
     assert_eq!(names, ["action", "data", "limit", "offset", "session_id", "timeout"]);
-    let expected = Hints { destructive: true, open_world: true, ..Hints::default() };
+    let expected = Hints { destructive: true, ..Hints::default() };
     assert_eq!(process::TOOL.hints, expected);
 }

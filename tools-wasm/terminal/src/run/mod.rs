@@ -47,7 +47,7 @@ pub(crate) struct Terminal {
 /// For files use read_file, write_file, patch and search_files instead of cat, echo, sed, grep and find. A command in the
 /// foreground is answered as soon as it ends and can't be typed into: pass flags such as -y. What does not end by itself is started
 /// with background=true, and then polled, read, written to and killed with process.
-#[tool(emoji = "💻", destructive, open_world, max_result_size = 100_000, check = available)]
+#[tool(emoji = "💻", destructive, max_result_size = 100_000, check = available)]
 pub(crate) fn terminal(args: Terminal) -> Result<Json<Answer>> {
     if args.command.trim().is_empty() {
         return Err(Error::invalid("command is empty: pass the command line to run"));

@@ -156,7 +156,7 @@ fn the_schema_says_what_is_needed_and_what_is_too_small() {
     let names: Vec<_> = schema["properties"].as_object().unwrap().keys().cloned().collect();
     let expected = ["background", "command", "notify_on_complete", "pty", "timeout", "watch_patterns", "workdir"];
     assert_eq!(names, expected);
-    let expected = Hints { destructive: true, open_world: true, ..Hints::default() };
+    let expected = Hints { destructive: true, ..Hints::default() };
     assert_eq!(terminal::TOOL.hints, expected);
     let output: Value = serde_json::from_str(&(terminal::TOOL.output)().unwrap()).unwrap();
     assert_eq!(output["required"], json!(["output", "exit_code", "error"]));

@@ -83,7 +83,7 @@ impl Guarded<'_> {
     fn find(&mut self, fd: &Resource<Descriptor>, path: &str, access: Access) -> FsResult<Found> {
         self.uses(access);
         let refused = || FsError::from(ErrorCode::NotPermitted);
-        let files = self.0.files.as_ref().ok_or_else(refused)?;
+        let files = self.0.held.files.as_ref().ok_or_else(refused)?;
         let base = files.held.directories.get(&fd.rep()).ok_or(ErrorCode::NotDirectory)?;
         let path = below(base, Path::new(path)).ok_or_else(refused)?;
         Ok(Found { folders: Arc::clone(&files.folders), budget: Arc::clone(&files.budget), path })
@@ -110,7 +110,7 @@ impl Guarded<'_> {
         if end > WRITTEN_BYTES {
             return Err(ErrorCode::FileTooLarge.into());
         }
-        let files = self.0.files.as_ref().ok_or(ErrorCode::NotPermitted)?;
+        let files = self.0.held.files.as_ref().ok_or(ErrorCode::NotPermitted)?;
         let written = files.held.written.get(&fd.rep()).ok_or(ErrorCode::NotPermitted)?;
         Ok((Arc::clone(written), Arc::clone(&files.budget)))
     }
@@ -169,7 +169,7 @@ fn code(why: &Fault) -> ErrorCode {
 
 impl preopens::Host for Guarded<'_> {
     fn get_directories(&mut self) -> wasmtime::Result<Vec<(Resource<Descriptor>, String)>> {
-        let Some(folders) = self.0.files.as_ref().map(|files| Arc::clone(&files.folders)) else {
+        let Some(folders) = self.0.held.files.as_ref().map(|files| Arc::clone(&files.folders)) else {
             return Ok(Vec::new());
         };
         let mut directories = Vec::new();
@@ -181,7 +181,7 @@ impl preopens::Host for Guarded<'_> {
             // A folder that is gone is not there for this call.
             let Ok(handle) = folders.directory(&real) else { continue };
             let fd = self.open().table.push(Descriptor::Dir(Dir::new(handle, perms, mode, false)))?;
-            if let Some(files) = &mut self.0.files {
+            if let Some(files) = &mut self.0.held.files {
                 files.held.directories.insert(fd.rep(), real);
             }
             directories.push((fd, name));
@@ -232,7 +232,7 @@ impl types::HostDescriptor for Guarded<'_> {
         let found = self.find(&fd, &path, wish.access())?;
         let opened = self.work(found, move |folders, budget, path| open::open(folders, budget, path, wish)).await?;
         let fd = self.open().table.push(opened.descriptor)?;
-        if let Some(files) = &mut self.0.files {
+        if let Some(files) = &mut self.0.held.files {
             files.held.directories.extend(opened.directory.map(|directory| (fd.rep(), directory)));
             files.held.written.extend(opened.written.map(|written| (fd.rep(), Arc::new(written))));
         }
@@ -240,7 +240,7 @@ impl types::HostDescriptor for Guarded<'_> {
     }
 
     fn drop(&mut self, fd: Resource<Descriptor>) -> wasmtime::Result<()> {
-        if let Some(files) = &mut self.0.files {
+        if let Some(files) = &mut self.0.held.files {
             files.held.directories.remove(&fd.rep());
             files.held.written.remove(&fd.rep());
         }

@@ -1,0 +1,178 @@
+//! One thing that somebody has to decide.
+
+use std::{
+    fmt,
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
+
+use serde::{Serialize, Serializer};
+
+use super::{answer::Answer, shell::Judgement, shown::Shown};
+
+/// Names a question. 128 random bits: who was not shown a question can't answer it, and no id of an earlier process comes back.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct QuestionId(String);
+
+/// The system gave no random bytes, so no question can be put.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the system gave no random bytes for the question's id")]
+pub struct NoRandomness;
+
+/// 128 random bits as 32 hex digits.
+pub(super) fn random_hex() -> Result<String, NoRandomness> {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes).map_err(|_| NoRandomness)?;
+    Ok(format!("{:032x}", u128::from_be_bytes(bytes)))
+}
+
+impl QuestionId {
+    /// An id as a client sends it. Whether it names a question is for the queue to say.
+    pub fn from_client(text: &str) -> Self {
+        Self(text.to_owned())
+    }
+
+    /// The hex digits.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for QuestionId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Who wants something.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Asker {
+    /// The tool that was called.
+    pub tool: String,
+    /// The component it is from. What is remembered holds for this component alone.
+    pub component: String,
+    /// The task, if the caller named one.
+    pub task: Option<String>,
+    /// The session, if the caller named one. Without it nothing can be remembered for a session.
+    pub session: Option<String>,
+}
+
+/// What is wanted, as it came. Not safe to print: [`Question::shown`] is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Subject {
+    /// A command line.
+    Command {
+        /// Its exact text.
+        command: String,
+        /// Where it would run, if that is known.
+        directory: Option<String>,
+        /// What stands against it.
+        judgement: Judgement,
+    },
+    /// A call of a tool.
+    Call {
+        /// Its exact arguments, as JSON text.
+        arguments: String,
+        /// Why somebody has to decide.
+        reasons: Vec<String>,
+    },
+}
+
+impl Subject {
+    /// Whether it may be approved as a kind: no category of a command is grave. A call's kind is its tool.
+    pub(super) fn has_kind(&self) -> bool {
+        match self {
+            Self::Command { judgement, .. } => {
+                !judgement.reasons.is_empty() && judgement.reasons.iter().all(|reason| !reason.category.is_grave())
+            }
+            Self::Call { .. } => true,
+        }
+    }
+}
+
+/// Something that somebody has to decide, until when. What an agent wrote in it is only to be had made safe.
+#[derive(Clone, Debug)]
+pub struct Question {
+    id: QuestionId,
+    asker: Asker,
+    subject: Subject,
+    exact: bool,
+    note: Option<String>,
+    asked: SystemTime,
+    timeout: Duration,
+}
+
+impl Question {
+    /// A new question with an id of its own. `exact` tells whether its exact text can be remembered.
+    pub(super) fn new(asker: Asker, subject: Subject, exact: bool, timeout: Duration) -> Result<Self, NoRandomness> {
+        let id = QuestionId(random_hex()?);
+        Ok(Self { id, asker, subject, exact, note: None, asked: SystemTime::now(), timeout })
+    }
+
+    /// The same question with what a reviewer said about it.
+    pub(super) fn with_note(self, note: Option<String>) -> Self {
+        Self { note, ..self }
+    }
+
+    /// Its id.
+    pub fn id(&self) -> &QuestionId {
+        &self.id
+    }
+
+    /// It made safe for people.
+    pub fn shown(&self) -> Shown {
+        Shown::of(self)
+    }
+
+    /// How long it waits.
+    pub fn timeout(&self) -> Duration {
+        self.timeout
+    }
+
+    /// The answers that are possible. What could not be kept is not offered.
+    pub fn choices(&self) -> Vec<&'static str> {
+        let possible = |word: &&str| match *word {
+            "session" => self.exact && self.has_session(),
+            "always" => self.exact,
+            "session-category" => self.subject.has_kind() && self.has_session(),
+            "always-category" => self.subject.has_kind(),
+            _ => true,
+        };
+        Answer::CHOICES.into_iter().filter(possible).collect()
+    }
+
+    pub(super) fn has_session(&self) -> bool {
+        self.asker.session.as_deref().is_some_and(|session| !session.is_empty())
+    }
+
+    pub(super) fn asker(&self) -> &Asker {
+        &self.asker
+    }
+
+    pub(super) fn subject(&self) -> &Subject {
+        &self.subject
+    }
+
+    pub(super) fn note(&self) -> Option<&str> {
+        self.note.as_deref()
+    }
+
+    pub(super) fn asked_at(&self) -> u64 {
+        milliseconds(self.asked)
+    }
+
+    pub(super) fn expires_at(&self) -> u64 {
+        milliseconds(self.asked + self.timeout)
+    }
+}
+
+/// What goes to clients is what is safe to show.
+impl Serialize for Question {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.shown().serialize(serializer)
+    }
+}
+
+fn milliseconds(time: SystemTime) -> u64 {
+    // A clock before 1970 shows as 1970: it is only for people.
+    time.duration_since(UNIX_EPOCH).map_or(0, |since| u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
+}

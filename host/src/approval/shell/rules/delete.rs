@@ -1,0 +1,147 @@
+//! Deleting and emptying files.
+
+use super::{
+    Call,
+    target::{hardline, is_disk},
+};
+use crate::approval::shell::{
+    Category,
+    resolve::{Arg, Sure},
+    walk::Walker,
+};
+
+pub(super) fn rule(walker: &mut Walker, call: &Call<'_>) -> bool {
+    match call.name {
+        "rm" | "grm" | "srm" | "unlink" | "trash" | "rimraf" | "del-cli" => remove(walker, call),
+        "shred" | "wipe" | "scrub" => overwrite(walker, call),
+        "truncate" => truncate(walker, call),
+        "find" | "gfind" => find(walker, call),
+        "rsync" => {
+            if call.options().any(|arg| arg.text.starts_with("--del") || arg.text == "--remove-source-files") {
+                walker.ask(Category::RecursiveDelete, format!("deletes what the source lacks: {}", call.shown()));
+            }
+            return false;
+        }
+        _ => return false,
+    }
+    true
+}
+
+fn remove(walker: &mut Walker, call: &Call<'_>) {
+    let recursive = call.has('r', "recursive") || call.has('R', "") || matches!(call.name, "rimraf" | "del-cli");
+    if call.says(&["--no-preserve-root"]) {
+        walker.never(Category::SystemDelete, "rm --no-preserve-root");
+    }
+    for arg in call.operands() {
+        target(walker, call, arg);
+    }
+    if recursive {
+        walker.ask(Category::RecursiveDelete, call.shown());
+    }
+}
+
+fn target(walker: &mut Walker, call: &Call<'_>, arg: &Arg) {
+    if !arg.is_known() {
+        walker.ask(
+            Category::UnknownTarget,
+            format!("{} of a path that is only known when it runs: {}", call.name, arg.shown()),
+        );
+        if arg.sure == Sure::Split && !arg.text.contains(crate::approval::shell::resolve::UNKNOWN) {
+            guess(walker, arg);
+        }
+        return;
+    }
+    if let Some(what) = hardline(&walker.scope.places, arg) {
+        return walker.never(Category::SystemDelete, format!("deletes {what}"));
+    }
+    let path = walker.scope.places.absolute(arg);
+    let disk = path.as_deref().is_some_and(|path| is_disk(path, arg.glob));
+    match path {
+        Some(_) if disk => walker.ask(Category::Disk, format!("deletes the device {}", arg.shown())),
+        Some(path) if walker.scope.places.inside_workspace(&path) && !arg.text.starts_with("..") => {
+            repository(walker, arg, &path);
+        }
+        Some(path)
+            if arg.text.starts_with('/') || arg.text.starts_with("..") || walker.scope.places.workspace.is_some() =>
+        {
+            walker.ask(Category::Delete, format!("deletes {path}, outside the workspace"));
+        }
+        None if arg.text.contains("..") => walker.ask(Category::UnknownTarget, format!("deletes {}", arg.shown())),
+        _ => {}
+    }
+}
+
+/// A repository's own folder.
+fn repository(walker: &mut Walker, arg: &Arg, path: &str) {
+    if path.contains("/.git/") || path.ends_with("/.git") {
+        walker.ask(Category::Git, format!("deletes inside a repository's own folder: {}", arg.shown()));
+    }
+}
+
+/// A text that the target may have.
+fn guess(walker: &mut Walker, arg: &Arg) {
+    if let Some(what) = hardline(&walker.scope.places, arg) {
+        walker.never(Category::SystemDelete, format!("may delete {what}"));
+    }
+}
+
+fn overwrite(walker: &mut Walker, call: &Call<'_>) {
+    for arg in call.operands() {
+        if walker.scope.places.absolute(arg).is_some_and(|path| is_disk(&path, arg.glob)) {
+            walker.never(Category::Disk, format!("{} overwrites the disk {}", call.name, arg.shown()));
+        }
+    }
+    walker.ask(Category::Overwrite, call.shown());
+}
+
+fn truncate(walker: &mut Walker, call: &Call<'_>) {
+    // Growing a file loses nothing.
+    let sizes = call.values("-s", "--size");
+    if !sizes.iter().all(|size| size.is_known() && size.text.starts_with('+')) || sizes.is_empty() {
+        walker.ask(Category::Overwrite, call.shown());
+    }
+}
+
+fn find(walker: &mut Walker, call: &Call<'_>) {
+    if call.may_hide_options() {
+        walker.ask(
+            Category::UnknownTarget,
+            format!("options of find that are only known when it runs: {}", call.shown()),
+        );
+    }
+    for file in ["-fprint", "-fprint0", "-fprintf", "-fls"].iter().flat_map(|option| call.values("", option)) {
+        super::write::file(walker, &file, "find writes");
+    }
+    if !call.says(&["-delete"]) {
+        return;
+    }
+    let starts: Vec<&Arg> = call.args.iter().take_while(|arg| !arg.text.starts_with(['-', '(', '!'])).collect();
+    let filtered = call.args.iter().any(|arg| {
+        matches!(
+            arg.text.as_str(),
+            "-name"
+                | "-iname"
+                | "-path"
+                | "-ipath"
+                | "-regex"
+                | "-mtime"
+                | "-mmin"
+                | "-size"
+                | "-empty"
+                | "-newer"
+                | "-user"
+                | "-atime"
+                | "-ctime"
+                | "-maxdepth"
+                | "-perm"
+                | "-inum"
+                | "-wholename"
+        )
+    });
+    for start in starts {
+        if !filtered && let Some(what) = hardline(&walker.scope.places, start) {
+            walker.never(Category::SystemDelete, format!("find deletes everything below {what}"));
+        }
+    }
+    walker.ask(Category::RecursiveDelete, call.shown());
+}

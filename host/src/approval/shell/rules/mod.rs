@@ -1,0 +1,96 @@
+//! What programs do with their arguments. One file per kind of harm.
+
+mod call;
+mod cloud;
+mod container;
+mod delete;
+mod disk;
+mod editor;
+pub(crate) mod environment;
+mod git;
+mod host;
+mod interpreter;
+mod network;
+mod options;
+mod packages;
+mod permissions;
+mod power;
+pub(crate) mod privilege;
+mod processes;
+mod secrets;
+mod sed;
+mod services;
+mod sql;
+mod target;
+mod windows;
+pub(crate) mod write;
+
+pub(crate) use call::Call;
+pub(crate) use secrets::secret;
+
+use super::walk::Walker;
+
+/// Puts a command before every rule that knows its program.
+pub(crate) fn apply(walker: &mut Walker, call: &Call<'_>) {
+    if asks_for_help(call) {
+        return;
+    }
+    secrets::read(walker, call);
+    let rules: [fn(&mut Walker, &Call<'_>) -> bool; 18] = [
+        delete::rule,
+        disk::rule,
+        power::rule,
+        processes::rule,
+        permissions::rule,
+        write::rule,
+        git::rule,
+        network::rule,
+        interpreter::rule,
+        editor::rule,
+        options::rule,
+        container::rule,
+        cloud::rule,
+        sql::rule,
+        services::rule,
+        packages::rule,
+        host::rule,
+        windows::rule,
+    ];
+    for rule in rules {
+        if rule(walker, call) {
+            return;
+        }
+    }
+}
+
+/// `mkfs --help` harms nobody. Only if it is all that is asked for: some programs take `--help` for an operand's value.
+fn asks_for_help(call: &Call<'_>) -> bool {
+    matches!(call.args, [arg] if matches!(arg.text.as_str(), "--help" | "--version" | "-V" | "-h") && arg.is_known())
+        && !matches!(call.name, "shutdown" | "halt" | "reboot" | "poweroff" if call.args.iter().all(|arg| arg.text == "-h"))
+}
+
+/// Whether a program is a shell.
+pub(crate) fn is_shell(name: &str) -> bool {
+    matches!(
+        name,
+        "sh" | "bash"
+            | "zsh"
+            | "dash"
+            | "ksh"
+            | "ksh93"
+            | "mksh"
+            | "pdksh"
+            | "ash"
+            | "fish"
+            | "rbash"
+            | "csh"
+            | "tcsh"
+            | "yash"
+            | "posh"
+            | "oksh"
+            | "bash5"
+            | "static-sh"
+            | "elvish"
+            | "brush"
+    )
+}

@@ -1,0 +1,162 @@
+//! Keys and credentials.
+
+use super::{Call, target::pattern_is};
+use crate::approval::shell::{Category, resolve::Arg, walk::Walker};
+
+/// Files in a home that hold credentials.
+pub(super) const HOME_FILES: [&str; 22] = [
+    ".netrc",
+    ".pgpass",
+    ".npmrc",
+    ".pypirc",
+    ".git-credentials",
+    ".my.cnf",
+    ".aws/credentials",
+    ".aws/config",
+    ".kube/config",
+    ".docker/config.json",
+    ".config/gh/hosts.yml",
+    ".config/hub",
+    ".cargo/credentials",
+    ".cargo/credentials.toml",
+    ".config/gcloud/application_default_credentials.json",
+    ".config/gcloud/credentials.db",
+    ".azure/accessTokens.json",
+    ".vault-token",
+    ".terraform.d/credentials.tfrc.json",
+    ".gem/credentials",
+    ".config/rclone/rclone.conf",
+    ".hermes/.env",
+];
+
+/// Folders in a home that hold keys.
+const HOME_FOLDERS: [&str; 7] =
+    [".ssh", ".gnupg", ".aws", ".password-store", ".local/share/keyrings", ".mozilla", ".config/google-chrome"];
+
+/// Files of the system that hold secrets.
+const SYSTEM_FILES: [&str; 8] = [
+    "/etc/shadow",
+    "/etc/gshadow",
+    "/etc/sudoers",
+    "/etc/krb5.keytab",
+    "/etc/master.passwd",
+    "/proc/kcore",
+    "/dev/mem",
+    "/etc/shadow-",
+];
+
+/// What secret an argument names; `None` if none.
+pub(crate) fn secret(walker: &Walker, arg: &Arg) -> Option<String> {
+    let text = arg.text.trim_start_matches('@');
+    let text = text.split_once("=@").map_or(text, |(_, file)| file);
+    if !text.contains(['/', '.'])
+        && walker.scope.places.directory.as_deref().is_none_or(|folder| !folder.contains("/."))
+    {
+        return None;
+    }
+    let own = Arg { text: text.into(), ..arg.clone() };
+    let path = match walker.scope.places.absolute(&own) {
+        Some(path) => path,
+        // The end of a path can say enough.
+        None => format!(
+            "{}/{}",
+            walker.scope.places.home,
+            text.rsplit_once("/.").map_or("", |(_, end)| end).replace("ssh/", ".ssh/")
+        ),
+    };
+    let is = |known: &str| if arg.glob { pattern_is(&path, known) } else { path == known };
+    if SYSTEM_FILES.iter().any(|file| is(file)) || path.starts_with("/etc/ssl/private/") || host_key(&path) {
+        return Some(path);
+    }
+    if path.starts_with("/proc/") && path.ends_with("/environ") {
+        return Some(path);
+    }
+    let below = walker.scope.places.below_home(&path)?;
+    let is = |known: &str| if arg.glob { pattern_is(below, known) } else { below == known };
+    let in_folder = HOME_FOLDERS.iter().any(|folder| {
+        if arg.glob {
+            let depth = folder.split('/').count();
+            let start = below.split('/').take(depth).collect::<Vec<_>>().join("/");
+            pattern_is(&start, folder)
+        } else {
+            below == *folder || below.starts_with(&format!("{folder}/"))
+        }
+    });
+    let public = [".pub", "known_hosts", "known_hosts.old", ".ssh/config", "authorized_keys"]
+        .iter()
+        .any(|end| below.ends_with(end));
+    ((in_folder && !public) || HOME_FILES.iter().any(|file| is(file))).then_some(path)
+}
+
+fn host_key(path: &str) -> bool {
+    path.strip_prefix("/etc/ssh/ssh_host_").is_some_and(|rest| rest.ends_with("_key"))
+}
+
+/// Programs that take a path without showing or sending what it holds.
+fn blind(name: &str) -> bool {
+    matches!(
+        name,
+        "ls" | "stat"
+            | "test"
+            | "["
+            | "echo"
+            | "printf"
+            | "ssh-keygen"
+            | "ssh-add"
+            | "ssh-copy-id"
+            | "chmod"
+            | "chown"
+            | "mkdir"
+            | "touch"
+            | "rm"
+            | "file"
+            | "du"
+            | "ssh"
+            | "cd"
+            | "rmdir"
+            | "find"
+            | "basename"
+            | "dirname"
+            | "realpath"
+            | "git"
+            | "command"
+            | "which"
+            | "man"
+            | "export"
+            | "tee"
+            | "mv"
+    )
+}
+
+/// Judges the reading of keys and credentials.
+pub(super) fn read(walker: &mut Walker, call: &Call<'_>) {
+    let sends = super::network::sends(call.name);
+    if sends && let Some(secret) = &call.input.secret {
+        walker.ask(Category::Exfiltration, format!("{} sends {secret}", call.name));
+    }
+    if blind(call.name) {
+        return;
+    }
+    for arg in call.args {
+        if arg.is_option() && !arg.text.contains('/') {
+            continue;
+        }
+        let value = arg.text.split_once('=').filter(|_| arg.is_option());
+        let own = value.map(|(_, text)| Arg { text: text.into(), ..arg.clone() });
+        let Some(secret) = secret(walker, own.as_ref().unwrap_or(arg)) else { continue };
+        let identity = matches!(call.name, "scp" | "sftp" | "rsync") && follows_identity(call, arg);
+        if identity {
+            continue;
+        }
+        if sends {
+            walker.ask(Category::Exfiltration, format!("{} sends {secret}", call.name));
+        } else {
+            walker.ask(Category::CredentialRead, format!("{} reads {secret}", call.name));
+        }
+    }
+}
+
+/// Whether an argument is the key that a program logs in with.
+fn follows_identity(call: &Call<'_>, arg: &Arg) -> bool {
+    call.args.windows(2).any(|pair| matches!(pair, [option, value] if option.text == "-i" && std::ptr::eq(value, arg)))
+}

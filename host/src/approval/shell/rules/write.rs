@@ -1,0 +1,243 @@
+//! Writing where it matters.
+
+use super::{
+    Call, secrets,
+    target::{is_disk, pattern_is},
+};
+use crate::approval::shell::{Category, resolve::Arg, walk::Walker};
+
+/// Folders whose files belong to the system.
+const SYSTEM: [&str; 18] = [
+    "etc", "usr", "bin", "sbin", "boot", "lib", "lib32", "lib64", "opt", "root", "sys", "proc", "var", "dev", "System",
+    "Library", "private", "srv",
+];
+
+/// Places in them that anyone writes.
+const OPEN: [&str; 14] = [
+    "/dev/null",
+    "/dev/zero",
+    "/dev/tty",
+    "/dev/stdout",
+    "/dev/stderr",
+    "/dev/stdin",
+    "/dev/full",
+    "/dev/fd/",
+    "/dev/shm/",
+    "/dev/pts/",
+    "/proc/self/fd/",
+    "/var/tmp/",
+    "/private/tmp/",
+    "/var/folders/",
+];
+
+/// Files in a home that run when a shell or a session starts.
+const START: [&str; 18] = [
+    ".bashrc",
+    ".bash_profile",
+    ".bash_login",
+    ".bash_logout",
+    ".bash_aliases",
+    ".profile",
+    ".zshrc",
+    ".zshenv",
+    ".zprofile",
+    ".zlogin",
+    ".zlogout",
+    ".kshrc",
+    ".cshrc",
+    ".tcshrc",
+    ".login",
+    ".xinitrc",
+    ".xprofile",
+    ".inputrc",
+];
+
+/// Folders in a home whose files run by themselves or decide what runs.
+const START_FOLDERS: [&str; 8] = [
+    ".config/systemd/",
+    ".config/autostart/",
+    ".config/fish/",
+    ".local/share/systemd/",
+    "Library/LaunchAgents/",
+    ".config/git/",
+    ".local/share/applications/",
+    ".config/environment.d/",
+];
+
+pub(super) fn rule(walker: &mut Walker, call: &Call<'_>) -> bool {
+    match call.name {
+        "tee" | "touch" | "sponge" | "mkfifo" | "mknod" | "mkdir" => {
+            for arg in call.operands() {
+                if !matches!(call.name, "touch" | "mkdir") {
+                    walker.note_made(arg);
+                }
+                file(walker, arg, "writes");
+            }
+        }
+        "cp" | "mv" | "install" | "ln" | "gcp" | "gmv" | "rsync" | "ditto" => copy(walker, call),
+        "curl" | "wget" | "aria2c" => {
+            let mut files = call.clustered(if call.name == "wget" { 'O' } else { 'o' });
+            files.extend(call.long_values("--output"));
+            files.extend(call.long_values("--output-document"));
+            files.extend(call.values("-P", "--directory-prefix"));
+            for arg in files.iter().filter(|arg| arg.text != "-") {
+                walker.note_made(arg);
+                file(walker, arg, "downloads to");
+            }
+            if call.has('O', "remote-name") || call.name != "curl" {
+                remote_name(walker, call);
+            }
+            return false;
+        }
+        "patch" | "ed" | "ex" => {
+            for arg in call.operands() {
+                file(walker, arg, "edits");
+            }
+            return call.name == "patch";
+        }
+        "tar" | "unzip" | "bsdtar" | "7z" => {
+            for arg in call.values("-C", "--directory").iter().chain(&call.values("-d", "")) {
+                let inside = Arg { text: format!("{}/x", arg.text), ..arg.clone() };
+                file(walker, arg, "unpacks into");
+                file(walker, &inside, "unpacks into");
+            }
+            return false;
+        }
+        "sed" | "gsed" | "perl" | "ruby" => {
+            let edits = call.options().any(|arg| {
+                arg.text.starts_with("-i")
+                    || arg.text.starts_with("--in-place")
+                    || (!arg.text.starts_with("--") && !call.name.ends_with("sed") && arg.text.contains('i'))
+                    || matches!(arg.text.as_str(), "-ni" | "-ri" | "-Ei" | "-nEi")
+            });
+            for arg in call.operands().filter(|_| edits) {
+                file(walker, arg, "edits");
+            }
+            return false;
+        }
+        _ => return false,
+    }
+    call.name != "rsync"
+}
+
+/// The name that a download gets from its address.
+fn remote_name(walker: &mut Walker, call: &Call<'_>) {
+    for arg in call.operands() {
+        let name = arg.text.split(['?', '#']).next().and_then(|text| text.rsplit('/').next()).unwrap_or("");
+        if arg.text.contains("://") && !name.is_empty() {
+            walker.note_made(&Arg { text: format!("./{name}"), ..arg.clone() });
+        }
+    }
+}
+
+fn copy(walker: &mut Walker, call: &Call<'_>) {
+    let folder = call.values("-t", "--target-directory").pop();
+    let operands: Vec<&Arg> = call.operands().collect();
+    let Some((last, sources)) = operands.split_last() else { return };
+    let (target, sources) = match &folder {
+        Some(folder) => (folder, operands.as_slice()),
+        None => (*last, sources),
+    };
+    if matches!(call.name, "rsync") && target.text.contains(':') {
+        return;
+    }
+    file(walker, target, "writes");
+    walker.note_made(target);
+    for source in sources {
+        // A folder gets the source's name.
+        let name = source.text.trim_end_matches('/').rsplit('/').next().unwrap_or("");
+        let inside = Arg { text: format!("{}/{name}", target.text), ..target.clone() };
+        file(walker, &inside, "writes");
+        walker.note_made(&inside);
+        if call.name == "mv" {
+            if let Some(what) = super::target::hardline(&walker.scope.places, source) {
+                walker.never(Category::SystemDelete, format!("moves {what} away"));
+            }
+            system(walker, source, "moves");
+        }
+        let linked = walker.scope.places.absolute(source);
+        if call.name == "ln" && linked.is_some_and(|path| path.starts_with("/etc") || path == "/") {
+            walker.ask(
+                Category::SystemWrite,
+                format!("links to {}, so that it can be written by another name", source.shown()),
+            );
+        }
+        if call.name == "ln"
+            && let Some(secret) = secrets::secret(walker, source)
+        {
+            walker.ask(Category::CredentialRead, format!("links {secret}"));
+        }
+    }
+}
+
+/// Judges the writing of one file.
+pub(crate) fn file(walker: &mut Walker, arg: &Arg, verb: &str) {
+    let Some(path) = walker.scope.places.absolute(arg) else {
+        return guess(walker, arg, verb);
+    };
+    if is_disk(&path, arg.glob) {
+        return walker.never(Category::Disk, format!("{verb} the disk {path}"));
+    }
+    if path == "/proc/sysrq-trigger" {
+        return walker.never(Category::Power, format!("{verb} {path}"));
+    }
+    if let Some(category) = in_home(walker, arg, &path).or_else(|| in_project(&path)) {
+        return walker.ask(category, format!("{verb} {path}"));
+    }
+    system(walker, arg, verb);
+}
+
+/// A path of which only the end is known.
+fn guess(walker: &mut Walker, arg: &Arg, verb: &str) {
+    let name = arg.text.rsplit('/').next().unwrap_or("");
+    if START.contains(&name) || matches!(name, "authorized_keys" | "sudoers") || arg.text.contains(".ssh/") {
+        walker.ask(Category::Persistence, format!("{verb} {}", arg.shown()));
+    } else if let Some(category) = in_project(&format!("/{name}")) {
+        walker.ask(category, format!("{verb} {}", arg.shown()));
+    }
+    if arg.text.starts_with("/etc/") {
+        walker.ask(Category::SystemWrite, format!("{verb} {}", arg.shown()));
+    }
+}
+
+/// Judges the change of a file of the system.
+pub(super) fn system(walker: &mut Walker, arg: &Arg, verb: &str) {
+    let Some(path) = walker.scope.places.absolute(arg) else { return };
+    let places = &walker.scope.places;
+    let ours = places.inside_workspace(&path) || places.workspace.as_deref() == Some(path.as_str());
+    let home = places.below_home(&path).is_some() && path.starts_with(&format!("{}/", places.home));
+    if ours || home || OPEN.iter().any(|open| path == *open || (open.ends_with('/') && path.starts_with(open))) {
+        return;
+    }
+    let first = path.split('/').nth(1).unwrap_or("");
+    if SYSTEM.iter().any(|name| if arg.glob { pattern_is(first, name) } else { first == *name }) || path == "/" {
+        let sudoers = path.starts_with("/etc/sudoers") || path == "/etc/passwd" || path == "/etc/shadow";
+        let category = if sudoers { Category::Privilege } else { Category::SystemWrite };
+        walker.ask(category, format!("{verb} {path}"));
+    }
+}
+
+fn in_home(walker: &Walker, arg: &Arg, path: &str) -> Option<Category> {
+    let below = walker.scope.places.below_home(path)?;
+    let is = |known: &&str| if arg.glob { pattern_is(below, known) } else { below == *known };
+    if START.iter().any(is) || START_FOLDERS.iter().any(|folder| below.starts_with(folder)) || below == ".gitconfig" {
+        return Some(Category::Persistence);
+    }
+    if below == ".hermes" || below.starts_with(".hermes/") {
+        return Some(Category::Host);
+    }
+    let key =
+        below == ".ssh" || below.starts_with(".ssh/") || (arg.glob && pattern_is(below.split('/').next()?, ".ssh"));
+    let kept = secrets::HOME_FILES.iter().any(is) || below.starts_with(".gnupg/") || below.starts_with(".aws/");
+    (key || kept).then_some(Category::CredentialWrite)
+}
+
+fn in_project(path: &str) -> Option<Category> {
+    let name = path.rsplit('/').next()?;
+    if path.contains("/.git/hooks/") || path.ends_with("/.git/config") {
+        return Some(Category::Persistence);
+    }
+    let sample = [".example", ".sample", ".template", ".dist"].iter().any(|end| name.ends_with(end));
+    let settings = name == ".env" || name.starts_with(".env.") || name == ".envrc" || name == "config.yaml";
+    (settings && !sample).then_some(Category::ProjectSettings)
+}

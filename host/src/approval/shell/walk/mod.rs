@@ -1,0 +1,139 @@
+//! The walk over a parsed text: in the order in which a shell would run it, with what each command would see.
+
+mod builtin;
+mod call;
+mod compound;
+mod flow;
+mod output;
+mod redirect;
+mod shells;
+mod unwrap;
+mod wrappers;
+
+use std::{collections::HashSet, rc::Rc};
+
+pub(crate) use flow::Flow;
+
+use super::{
+    Category, Parsed, Reason, Surroundings, Verdict,
+    limits::{COMMANDS, UNWRAPPING},
+    resolve::Scope,
+    syntax::{self, Program, Word},
+};
+
+/// One thing found.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Finding {
+    pub(crate) verdict: Verdict,
+    pub(crate) reason: Reason,
+}
+
+/// The state of one walk.
+pub(crate) struct Walker {
+    pub(crate) scope: Scope,
+    pub(crate) findings: Vec<Finding>,
+    pub(crate) commands: Vec<Parsed>,
+    /// The wrappers around the command at hand.
+    pub(super) through: Vec<String>,
+    /// Files that the text itself makes, by absolute path.
+    pub(crate) made: HashSet<String>,
+    /// What the last process substitution gives.
+    pub(super) process_flow: Flow,
+    documents: Rc<Vec<Word>>,
+    nesting: usize,
+    unwrapping: usize,
+    budget: usize,
+}
+
+impl Walker {
+    pub(crate) fn new(surroundings: &Surroundings) -> Self {
+        Self {
+            scope: Scope::new(surroundings),
+            findings: Vec::new(),
+            commands: Vec::new(),
+            through: Vec::new(),
+            made: HashSet::new(),
+            process_flow: Flow::default(),
+            documents: Rc::default(),
+            nesting: 0,
+            unwrapping: 0,
+            budget: COMMANDS,
+        }
+    }
+
+    /// Notes something that needs a person.
+    pub(crate) fn ask(&mut self, category: Category, detail: impl Into<String>) {
+        self.find(Verdict::Ask, category, detail.into());
+    }
+
+    /// Notes something that no approval can buy.
+    pub(crate) fn never(&mut self, category: Category, detail: impl Into<String>) {
+        self.find(Verdict::Never, category, detail.into());
+    }
+
+    fn find(&mut self, verdict: Verdict, category: Category, detail: String) {
+        let finding = Finding { verdict, reason: Reason { category, detail } };
+        if !self.findings.contains(&finding) {
+            self.findings.push(finding);
+        }
+    }
+
+    /// Judges shell text that is known: the command line itself, `sh -c`, `eval`, an alias.
+    pub(crate) fn shell_text(&mut self, text: &str, input: &Flow) -> Flow {
+        if self.unwrapping >= UNWRAPPING {
+            self.ask(Category::Limit, format!("shell text inside shell text more than {UNWRAPPING} times"));
+            return Flow::unknown();
+        }
+        match syntax::parse(text, 0) {
+            Ok(program) => {
+                self.unwrapping += 1;
+                let flow = self.program(&program, input);
+                self.unwrapping -= 1;
+                flow
+            }
+            Err(fault) => {
+                let category = if fault.limit { Category::Limit } else { Category::Unparsed };
+                self.ask(category, fault.message);
+                Flow::unknown()
+            }
+        }
+    }
+
+    pub(crate) fn program(&mut self, program: &Program, input: &Flow) -> Flow {
+        self.with_documents(Rc::new(program.documents.clone()), |walker| walker.list(&program.list, input))
+    }
+
+    fn with_documents<T>(&mut self, documents: Rc<Vec<Word>>, walk: impl FnOnce(&mut Self) -> T) -> T {
+        let before = std::mem::replace(&mut self.documents, documents);
+        let result = walk(self);
+        self.documents = before;
+        result
+    }
+
+    /// Walks what runs in a process of its own: what it sets is gone afterwards.
+    pub(crate) fn aside<T>(&mut self, walk: impl FnOnce(&mut Self) -> T) -> T {
+        let before = self.scope.clone();
+        let result = walk(self);
+        self.scope = before;
+        result
+    }
+
+    pub(crate) fn process(&mut self, program: &Program, reads: bool) -> Flow {
+        let input = if reads { Flow::inherited() } else { Flow::unknown() };
+        self.aside(|walker| walker.program(program, &input))
+    }
+
+    pub(crate) fn note_process(&mut self, flow: Flow) {
+        self.process_flow = flow;
+    }
+
+    /// Takes one command off the budget; false when it is used up.
+    fn spend(&mut self) -> bool {
+        if self.budget == 0 {
+            self.ask(Category::Limit, format!("more than {COMMANDS} commands"));
+            return false;
+        }
+        self.budget -= 1;
+        true
+    }
+}

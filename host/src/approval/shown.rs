@@ -1,0 +1,168 @@
+//! A question as people see it. An agent wrote most of its text, so none of it may obey, hide or reorder anything on a screen.
+
+use serde::Serialize;
+
+use super::{
+    question::{Question, Subject},
+    shell::Verdict,
+};
+use crate::text::is_hidden;
+
+/// The longest command that a person is asked about, in bytes as it is shown. Every byte of a command is code, so one that can't
+/// be shown whole is not asked about at all. 32 KiB is some 400 full lines: more than anybody reads, enough for a script in a
+/// here-document.
+pub(super) const COMMAND_BYTES: usize = 32 * 1024;
+
+/// How much of a call's arguments is shown, in bytes. They are data for a named tool, often whole files; what is left out is said.
+pub(super) const ARGUMENTS_BYTES: usize = 16 * 1024;
+
+/// The longest name, id or directory. Paths are at most 4,096 bytes on Linux.
+const NAME_BYTES: usize = 4_096;
+
+/// The longest single reason.
+const REASON_BYTES: usize = 500;
+
+/// How many reasons are shown. A command can have thousands; the worst come first.
+const REASONS: usize = 20;
+
+/// A question made safe to print, to send and to put on a page as text. It still has to be escaped for HTML.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Shown {
+    /// Names the question in an answer.
+    pub id: String,
+    /// The tool that asks.
+    pub tool: String,
+    /// The component it is from.
+    pub component: String,
+    /// The task, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub task: Option<String>,
+    /// The session, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    /// `command` or `call`.
+    pub kind: &'static str,
+    /// The command, or the call's arguments as JSON. Line ends and tabs are kept, all else that is not seen is escaped.
+    pub text: String,
+    /// Bytes of the text that are not shown. Always 0 for a command.
+    pub omitted: usize,
+    /// Where the command would run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub directory: Option<String>,
+    /// Why it is asked, worst first, one line each.
+    pub reasons: Vec<String>,
+    /// Reasons that are not shown.
+    pub more_reasons: usize,
+    /// What a reviewer said before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+    /// The answers that are possible.
+    pub choices: Vec<&'static str>,
+    /// When it was put, in milliseconds of Unix time.
+    pub asked_at: u64,
+    /// When it counts as refused.
+    pub expires_at: u64,
+}
+
+impl Shown {
+    pub(super) fn of(question: &Question) -> Self {
+        let name = |text: &str| one_line(text, NAME_BYTES);
+        let asker = question.asker();
+        let (kind, (text, omitted), directory, reasons) = match question.subject() {
+            Subject::Command { command, directory, judgement } => {
+                let reasons: Vec<String> =
+                    judgement.reasons.iter().map(|reason| format!("{}: {}", reason.category, reason.detail)).collect();
+                ("command", cut(escape(command), COMMAND_BYTES), directory.as_deref().map(name), reasons)
+            }
+            Subject::Call { arguments, reasons } => {
+                ("call", cut(escape(arguments), ARGUMENTS_BYTES), None, reasons.clone())
+            }
+        };
+        Self {
+            id: question.id().as_str().to_owned(),
+            tool: name(&asker.tool),
+            component: name(&asker.component),
+            task: asker.task.as_deref().map(name),
+            session: asker.session.as_deref().map(name),
+            kind,
+            text,
+            omitted,
+            directory,
+            more_reasons: reasons.len().saturating_sub(REASONS),
+            reasons: reasons.iter().take(REASONS).map(|reason| one_line(reason, REASON_BYTES)).collect(),
+            note: question.note().map(|note| one_line(note, REASON_BYTES)),
+            choices: question.choices(),
+            asked_at: question.asked_at(),
+            expires_at: question.expires_at(),
+        }
+    }
+
+    /// The question for a terminal. Each line of the agent's text begins with a bar, so that none can pass for the host's words.
+    pub fn prompt(&self) -> String {
+        let what = if self.kind == "command" { "run this command" } else { "make this call, with these arguments" };
+        let mut lines = vec![format!("{} (component {}) wants to {what}:", self.tool, self.component)];
+        lines.extend(self.text.split('\n').map(|line| format!("  | {line}")));
+        if self.omitted > 0 {
+            lines.push(format!("  {} bytes are not shown", self.omitted));
+        }
+        lines.extend(self.directory.iter().map(|directory| format!("in  | {directory}")));
+        lines.extend(self.reasons.iter().map(|reason| format!("why | {reason}")));
+        if self.more_reasons > 0 {
+            lines.push(format!("and {} more reasons", self.more_reasons));
+        }
+        lines.extend(self.note.iter().map(|note| format!("note: {note}")));
+        lines.push(format!("answer {}", self.choices.join(", ")));
+        lines.join("\n")
+    }
+}
+
+/// Whether a command can be shown whole.
+pub(super) fn fits(command: &str) -> bool {
+    command.len() <= COMMAND_BYTES && escape(command).len() <= COMMAND_BYTES
+}
+
+/// The reasons against something in one line for a model or a log: the first few.
+pub(super) fn summary(subject: &Subject) -> String {
+    const FEW: usize = 4;
+    let mut all: Vec<String> = Vec::new();
+    match subject {
+        Subject::Command { judgement, .. } => {
+            for reason in &judgement.reasons {
+                all.push(one_line(&format!("{}: {}", reason.category, reason.detail), REASON_BYTES));
+            }
+            debug_assert!(judgement.verdict == Verdict::Allow || !all.is_empty());
+        }
+        Subject::Call { reasons, .. } => all.extend(reasons.iter().map(|reason| one_line(reason, REASON_BYTES))),
+    }
+    all.dedup();
+    let more = all.len().saturating_sub(FEW);
+    all.truncate(FEW);
+    let text = all.join("; ");
+    if more > 0 { format!("{text}; and {more} more") } else { text }
+}
+
+/// One safe line of about `max` bytes.
+pub(super) fn one_line(text: &str, max: usize) -> String {
+    // Cut first: the text may be large. Escaping what is left can make it longer, so it is cut again.
+    let text = &text[..text.floor_char_boundary(max.saturating_mul(2))];
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let line = escape(&line);
+    if line.len() <= max { line } else { format!("{}…", &line[..line.floor_char_boundary(max)]) }
+}
+
+/// The text with everything escaped that is obeyed or unseen; line ends and tabs stay.
+fn escape(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for c in text.chars() {
+        if is_hidden(c) && !matches!(c, '\n' | '\t') { safe.extend(c.escape_unicode()) } else { safe.push(c) }
+    }
+    safe
+}
+
+/// At most `max` bytes, and how many are missing at the end.
+fn cut(mut text: String, max: usize) -> (String, usize) {
+    let end = text.floor_char_boundary(max);
+    let omitted = text.len() - end;
+    text.truncate(end);
+    (text, omitted)
+}

@@ -1,0 +1,40 @@
+//! Where commands run: here, here but confined, or on another machine.
+
+mod foreground;
+mod keys;
+mod local;
+mod sandbox;
+mod ssh;
+
+use std::{collections::BTreeMap, ffi::OsString, fmt::Debug, future::Future, path::PathBuf, pin::Pin};
+
+use super::{Child, Fault, Outcome, Request};
+
+pub use local::Local;
+pub(crate) use local::command_line;
+pub use sandbox::Sandbox;
+pub use ssh::{Ssh, Target};
+
+/// An answer that takes its time.
+pub type Answer<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// A place to run commands. It keeps each task's working directory and exported variables.
+pub trait Backend: Debug + Send + Sync {
+    /// Its name in the configuration.
+    fn name(&self) -> &'static str;
+
+    /// Runs a command to its end. When the answer is dropped, the command is ended.
+    fn execute<'a>(&'a self, task: &'a str, request: Request) -> Answer<'a, Result<Outcome, Fault>>;
+
+    /// Starts a command that goes on by itself. When the child is dropped, the command is ended.
+    fn spawn<'a>(&'a self, task: &'a str, request: Request) -> Answer<'a, Result<Child, Fault>>;
+
+    /// Where a task's next command will run.
+    fn cwd(&self, task: &str) -> PathBuf;
+
+    /// What a task's next command will see of variables.
+    fn variables(&self, task: &str) -> BTreeMap<OsString, OsString>;
+
+    /// Forgets a task and removes what it left on disk.
+    fn cleanup<'a>(&'a self, task: &'a str) -> Answer<'a, ()>;
+}

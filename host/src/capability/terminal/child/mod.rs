@@ -1,0 +1,10 @@
+//! The host's side of a launch: its pipes or its terminal, its supervisor, its end.
+
+mod finish;
+mod pipes;
+mod spawn;
+mod supervisor;
+
+pub(crate) use finish::{Event, Finished, finish};
+pub(crate) use pipes::Inlet;
+pub use spawn::{Afterwards, Child, Launcher};

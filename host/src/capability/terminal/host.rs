@@ -1,0 +1,260 @@
+//! The interface as guests call it: every call is counted, the grant is asked and whoever decides, and the call's own clock stands still while
+//! the host waits for a command or a person, which have bounds of their own.
+
+use std::{path::PathBuf, time::Duration};
+
+use wasmtime::component::{HasSelf, Linker};
+
+use super::{
+    Caller, Ended, Fault, Input, Request, What,
+    commands::Refusal,
+    decider::Passed,
+    process::{self, Watch},
+};
+use crate::{
+    capability::{Capability, fs},
+    sandbox::{CallState, Kill},
+    wit::latest::terminal::{
+        self as wit, Command, Ending, Excerpt, Match, News, Notice, Options, Outcome, Reason, Status,
+    },
+};
+
+pub(in super::super) fn link(linker: &mut Linker<CallState>) -> wasmtime::Result<()> {
+    wit::add_to_linker::<_, HasSelf<CallState>>(linker, |state| state)
+}
+
+/// What the functions return: outside the kill of the call, inside what the guest hears.
+type Answer<T> = wasmtime::Result<Result<T, wit::Fault>>;
+
+impl CallState {
+    /// Counts a call, and gives what the call has of the terminal.
+    fn caller(&mut self) -> Result<Result<Caller, wit::Fault>, Kill> {
+        self.count_host_call(Capability::Terminal)?;
+        Ok(self.held.commands.clone().ok_or_else(|| {
+            denied("no command was granted; the operator can change that with hermes-host grant NAME --shell".into())
+        }))
+    }
+}
+
+/// Gives the guest its fault, or goes on.
+macro_rules! caller {
+    ($state:expr) => {
+        match $state.caller()? {
+            Ok(caller) => caller,
+            Err(fault) => return Ok(Err(fault)),
+        }
+    };
+}
+
+impl wit::Host for CallState {
+    async fn run(
+        &mut self,
+        command: Command,
+        options: Options,
+        timeout: Option<u32>,
+        input: Option<Vec<u8>>,
+    ) -> Answer<Outcome> {
+        let caller = caller!(self);
+        let _still = self.clock.stand_still();
+        Ok(run(&caller, command, options, timeout, input).await.map_err(fault))
+    }
+
+    async fn start(&mut self, command: Command, options: Options, watch: wit::Watch) -> Answer<Status> {
+        let caller = caller!(self);
+        let _still = self.clock.stand_still();
+        Ok(start(&caller, command, options, watch).await.map_err(fault))
+    }
+
+    async fn processes(&mut self) -> Answer<Vec<Status>> {
+        let caller = caller!(self);
+        Ok(on_terminal(&caller).await.map(|terminal| terminal.list(caller.name()).into_iter().map(status).collect()))
+    }
+
+    async fn poll(&mut self, id: String) -> Answer<Status> {
+        let caller = caller!(self);
+        Ok(on_terminal(&caller)
+            .await
+            .and_then(|terminal| terminal.poll(caller.name(), &id).map(status).map_err(|why| fault(why.into()))))
+    }
+
+    async fn log(&mut self, id: String, from: Option<u64>, limit: Option<u32>) -> Answer<Excerpt> {
+        let caller = caller!(self);
+        let limit = limit.map(|limit| usize::try_from(limit).unwrap_or(usize::MAX));
+        Ok(on_terminal(&caller).await.and_then(|terminal| {
+            let excerpt = terminal.log(caller.name(), &id, from, limit).map_err(|why| fault(why.into()))?;
+            Ok(Excerpt {
+                text: masked(excerpt.text),
+                first: excerpt.first,
+                lines: u32::try_from(excerpt.lines).unwrap_or(u32::MAX),
+                oldest: excerpt.oldest,
+                total: excerpt.total,
+            })
+        }))
+    }
+
+    async fn wait(&mut self, id: String, seconds: Option<u32>) -> Answer<Status> {
+        let caller = caller!(self);
+        let _still = self.clock.stand_still();
+        let patience = seconds.map(|seconds| Duration::from_secs(seconds.into()));
+        Ok(match on_terminal(&caller).await {
+            Ok(terminal) => {
+                terminal.wait(caller.name(), &id, patience).await.map(status).map_err(|why| fault(why.into()))
+            }
+            Err(fault) => Err(fault),
+        })
+    }
+
+    async fn write(&mut self, id: String, bytes: Vec<u8>) -> Answer<()> {
+        let caller = caller!(self);
+        let _still = self.clock.stand_still();
+        Ok(caller.write(&id, &bytes).await.map_err(fault))
+    }
+
+    async fn submit(&mut self, id: String, line: String) -> Answer<()> {
+        let caller = caller!(self);
+        let _still = self.clock.stand_still();
+        Ok(caller.write(&id, format!("{line}\n").as_bytes()).await.map_err(fault))
+    }
+
+    async fn close(&mut self, id: String) -> Answer<()> {
+        let caller = caller!(self);
+        Ok(match on_terminal(&caller).await {
+            Ok(terminal) => terminal.close(caller.name(), &id).await.map_err(|why| fault(why.into())),
+            Err(fault) => Err(fault),
+        })
+    }
+
+    async fn kill(&mut self, id: String) -> Answer<Status> {
+        let caller = caller!(self);
+        let _still = self.clock.stand_still();
+        Ok(match on_terminal(&caller).await {
+            Ok(terminal) => terminal.kill(caller.name(), &id).await.map(status).map_err(|why| fault(why.into())),
+            Err(fault) => Err(fault),
+        })
+    }
+
+    async fn notices(&mut self) -> Answer<Vec<Notice>> {
+        let caller = caller!(self);
+        Ok(Ok(caller.terminals().notices().take(caller.name()).into_iter().map(notice).collect()))
+    }
+}
+
+async fn on_terminal(caller: &Caller) -> Result<std::sync::Arc<super::Terminal>, wit::Fault> {
+    caller.terminal().await.map_err(|why| fault(why.into()))
+}
+
+async fn run(
+    caller: &Caller,
+    command: Command,
+    options: Options,
+    timeout: Option<u32>,
+    input: Option<Vec<u8>>,
+) -> Result<Outcome, Refusal> {
+    let workdir = options.workdir.map(PathBuf::from);
+    let (what, passed) = caller.admit(what(command), workdir.as_deref(), input.as_deref()).await?;
+    let request = Request {
+        workdir,
+        timeout: timeout.map(|seconds| Duration::from_secs(seconds.into())),
+        pty: options.pty,
+        input: input.map_or(Input::Closed, Input::Bytes),
+        ..Request::new(what)
+    };
+    let outcome = caller.terminal().await?.run(caller.name(), request).await?;
+    Ok(Outcome {
+        ended: ended(outcome.ended),
+        code: outcome.ended.code(),
+        output: masked(outcome.output.text),
+        omitted: outcome.output.omitted,
+        note: outcome.note,
+        left: outcome.left,
+        directory: outcome.cwd.to_string_lossy().into_owned(),
+        approval: passed.by,
+    })
+}
+
+async fn start(caller: &Caller, command: Command, options: Options, watch: wit::Watch) -> Result<Status, Refusal> {
+    let workdir = options.workdir.map(PathBuf::from);
+    let (what, Passed { by, reads_code }) = caller.admit(what(command), workdir.as_deref(), None).await?;
+    let request = Request { workdir, pty: options.pty, ..Request::new(what) };
+    let watch = Watch { end: watch.end, patterns: watch.patterns };
+    let started = caller.terminal().await?.start(caller.name(), request, watch).await?;
+    if reads_code {
+        caller.note_reader(&started.id);
+    }
+    Ok(Status { approval: by, ..status(started) })
+}
+
+fn what(command: Command) -> What {
+    match command {
+        Command::Shell(command) => What::Shell(command),
+        Command::Exec(program) => What::Exec {
+            program: program.name.into(),
+            arguments: program.arguments.into_iter().map(Into::into).collect(),
+        },
+    }
+}
+
+/// What is printed is masked as what is read from files is: neither lines nor lengths change.
+fn masked(text: String) -> String {
+    let mut bytes = text.into_bytes();
+    fs::mask(&mut bytes);
+    // Masking keeps text valid.
+    String::from_utf8(bytes).unwrap_or_default()
+}
+
+fn ended(ended: Ended) -> wit::Ended {
+    match ended {
+        Ended::Exit(code) => wit::Ended::Exit(code),
+        Ended::Signal(number) => wit::Ended::Signal(number),
+        Ended::Timeout => wit::Ended::Timeout,
+        Ended::Lost => wit::Ended::Lost,
+    }
+}
+
+fn status(status: process::Status) -> Status {
+    Status {
+        id: status.id,
+        command: status.command,
+        pid: status.pid,
+        ended: status.ended.map(ended),
+        code: status.ended.map(Ended::code),
+        note: status.note,
+        ran: u64::try_from(status.ran.as_millis()).unwrap_or(u64::MAX),
+        tail: masked(status.tail),
+        printed: status.printed,
+        approval: None,
+    }
+}
+
+fn notice(notice: process::Notice) -> Notice {
+    let news = match notice.news {
+        process::News::Ended { ended: how, tail } => {
+            News::Ended(Ending { ended: ended(how), code: how.code(), tail: masked(tail) })
+        }
+        process::News::Matched { pattern, line, untold } => {
+            News::Matched(Match { pattern, line: masked(line), untold })
+        }
+        process::News::Unwatched { untold } => News::Unwatched(untold),
+    };
+    Notice { process: notice.process, news }
+}
+
+fn denied(message: String) -> wit::Fault {
+    wit::Fault { reason: Reason::Denied, message }
+}
+
+fn fault(refusal: Refusal) -> wit::Fault {
+    let fault = match refusal {
+        Refusal::Denied(message) => return denied(message),
+        Refusal::Fault(fault) => fault,
+    };
+    let reason = match &fault {
+        Fault::NoDirectory(_) | Fault::Unknown(_) => Reason::NotFound,
+        Fault::Timeout(_) | Fault::Command(_) | Fault::Nul | Fault::Watch(_) => Reason::Invalid,
+        Fault::Busy(_) => Reason::Busy,
+        Fault::Over(_) | Fault::InputClosed(_) | Fault::InputFull(_) => Reason::Over,
+        Fault::NoSandbox(_) => Reason::Denied,
+        Fault::Machine { .. } | Fault::Remote { .. } => Reason::Failed,
+    };
+    wit::Fault { reason, message: fault.to_string() }
+}

@@ -1,0 +1,76 @@
+//! What host and supervisor tell each other: single bytes one way, lines of text the other.
+
+use super::super::Ended;
+
+/// To the supervisor: ask every process to end.
+pub(crate) const TERMINATE: u8 = b't';
+
+/// To the supervisor: end every process now. Losing the line means the same.
+pub(crate) const END: u8 = b'k';
+
+/// To the host.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Report {
+    /// The command runs, with this process id.
+    Started(u32),
+    /// It could not be started.
+    Failed(String),
+    /// A process that it left was ended.
+    Left(String),
+    /// It ended.
+    Ended(Ended),
+}
+
+impl Report {
+    /// One line.
+    pub(super) fn line(&self) -> String {
+        match self {
+            Self::Started(pid) => format!("started {pid}\n"),
+            Self::Failed(why) => format!("failed {}\n", flat(why)),
+            Self::Left(name) => format!("left {}\n", flat(name)),
+            Self::Ended(Ended::Signal(number)) => format!("signal {number}\n"),
+            Self::Ended(ended) => format!("exit {}\n", ended.code()),
+        }
+    }
+
+    /// What a line says.
+    pub(crate) fn read(line: &str) -> Option<Self> {
+        let (word, rest) = line.trim_end_matches('\n').split_once(' ')?;
+        Some(match word {
+            "started" => Self::Started(rest.parse().ok()?),
+            "failed" => Self::Failed(rest.to_owned()),
+            "left" => Self::Left(rest.to_owned()),
+            "signal" => Self::Ended(Ended::Signal(rest.parse().ok()?)),
+            "exit" => Self::Ended(Ended::Exit(rest.parse().ok()?)),
+            _ => return None,
+        })
+    }
+}
+
+/// A process may call itself anything, and a line must stay one.
+fn flat(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { '?' } else { c }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_report_is_read_as_it_was_written() {
+        for report in [
+            Report::Started(7),
+            Report::Failed("no such file".into()),
+            Report::Left("sleep".into()),
+            Report::Ended(Ended::Exit(3)),
+            Report::Ended(Ended::Signal(9)),
+        ] {
+            assert_eq!(Report::read(&report.line()), Some(report));
+        }
+    }
+
+    #[test]
+    fn a_name_with_a_line_break_is_no_second_report() {
+        assert_eq!(Report::Left("a\nexit 0".into()).line(), "left a?exit 0\n");
+    }
+}

@@ -1,0 +1,98 @@
+//! What commands may take: every bound a constant, its reason above it.
+
+use std::time::Duration;
+
+/// How long a command in the foreground runs if nobody says. Long enough for a build of middle size.
+pub const TIMEOUT: Duration = Duration::from_secs(180);
+
+/// The longest that a command in the foreground may ask for. What takes longer belongs in the background, where it can be watched.
+pub const TIMEOUT_MAX: Duration = Duration::from_secs(600);
+
+/// Between asking a command to end and ending it. Long enough to remove a lock file, too short to be worth ignoring. Attack 41.
+pub const GRACE: Duration = Duration::from_secs(1);
+
+/// How long the supervisor may take to end what it was told to, before the host does it instead. A command may have stopped it.
+pub const STUCK: Duration = Duration::from_secs(5);
+
+/// How long output is still read after every process of the command has ended. It is there already, unless somebody outside the
+/// command's reach holds the pipe.
+pub const DRAIN: Duration = Duration::from_secs(1);
+
+/// Bytes of output that a result carries. More than a model should be shown of one command. Attack 41.
+pub const OUTPUT_BYTES: usize = 50_000;
+
+/// The part of them that is kept of the beginning, in percent: what failed is told at the end, what was done at the start.
+pub const HEAD_PERCENT: usize = 40;
+
+/// Bytes kept of what a background process printed. The oldest lines go first.
+pub const LOG_BYTES: usize = 200_000;
+
+/// Bytes at the end of the log that `poll` shows.
+pub const POLL_BYTES: usize = 1_000;
+
+/// Lines that `log` shows if nobody says.
+pub const LOG_LINES: usize = 200;
+
+/// Bytes of one line that watch patterns are looked for in. A line without an end must not grow for ever.
+pub const LINE_BYTES: usize = 8 * 1024;
+
+/// Bytes that a pipe holds until they are read, and that one look at it takes. Four times what is usual: a command that prints
+/// much waits for the host less often.
+pub(crate) const PIPE_BYTES: usize = 256 * 1024;
+
+/// Bytes of a command line. One argument of a program has 128 KiB in Linux, and every quote in a command takes four there.
+pub const COMMAND_BYTES: usize = 96 * 1024;
+
+/// Bytes of the variables that one call leaves for the next. The kernel gives a program 2 MiB for all its arguments.
+pub const STATE_BYTES: u64 = 256 * 1024;
+
+/// Variables that a task carries on.
+pub const VARIABLES: usize = 1_000;
+
+/// Commands of one task that run at the same time, in the foreground or in the background.
+pub const RUNNING_OF_A_TASK: usize = 16;
+
+/// Commands that run at the same time in all.
+pub const RUNNING: usize = 64;
+
+/// Background processes that are remembered after their end, so that their output can be read. The oldest is forgotten first.
+pub const FINISHED: usize = 64;
+
+/// How long they are remembered.
+pub const FINISHED_FOR: Duration = Duration::from_secs(30 * 60);
+
+/// Tasks whose working directory and variables are remembered. The one that was idle longest is forgotten first.
+pub const TASKS: usize = 256;
+
+/// Patterns that one process is watched for.
+pub const PATTERNS: usize = 16;
+
+/// Bytes of one pattern.
+pub const PATTERN_BYTES: usize = 256;
+
+/// Between two notices that a process printed what was watched for.
+pub const NOTICE_EVERY: Duration = Duration::from_secs(15);
+
+/// That many intervals in a row with more matches than notices, and the pattern is no signal but noise: the watch ends.
+pub const NOISY_INTERVALS: u32 = 3;
+
+/// Notices of matches in all, in each [`NOTICES_WINDOW`]. Notices of ends are never held back: a process ends once.
+pub const NOTICES: usize = 15;
+
+/// The time that [`NOTICES`] are counted over.
+pub const NOTICES_WINDOW: Duration = Duration::from_secs(10);
+
+/// Notices that are kept for a task until it asks. Whoever asks rarely needs the last ones.
+pub const NOTICES_KEPT: usize = 50;
+
+/// Bytes of a line that is judged before a process that runs what it reads gets it. Longer ones are refused.
+pub const WRITTEN_LINE_BYTES: usize = 16 * 1024;
+
+/// How long a process may leave what it is sent unread before writing to it is given up.
+pub const WRITE_WAIT: Duration = Duration::from_secs(5);
+
+/// Rows and columns of a terminal.
+pub const PTY_SIZE: (u16, u16) = (30, 120);
+
+/// Names of processes that were left and ended, as a result tells them.
+pub(crate) const LEFT_NAMES: usize = 8;

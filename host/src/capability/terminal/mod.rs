@@ -1,0 +1,44 @@
+//! Commands on this machine or another: run to their end, or kept in the background.
+//!
+//! The way of a command: [`host`] hears the guest, [`commands`] asks whether the grant has room for it, [`decider`] whether it may run; a
+//! [`Request`] says what to run; a [`Backend`] makes a launch of it, from what its task carries on (working
+//! directory and exported variables); [`child`] starts the launch under a supervisor, which is this same binary ([`launch`]) and
+//! ends every process that the command leaves, however it hid; what it prints goes through a window of constant size ([`output`]).
+//! [`Terminal`] is the front: it counts what runs, keeps the background processes ([`process`]) and forgets a task that ended.
+//!
+//! Nothing else in the host starts commands on behalf of a guest.
+
+pub mod backend;
+mod child;
+mod commands;
+mod decider;
+mod environment;
+mod fault;
+mod host;
+pub mod launch;
+pub mod limits;
+mod note;
+mod notices;
+mod outcome;
+mod output;
+pub mod process;
+mod quote;
+mod request;
+mod room;
+mod state;
+mod task;
+mod terminal;
+mod terminals;
+
+pub use backend::{Backend, Target};
+pub use child::{Afterwards, Child, Launcher};
+pub(crate) use commands::{Caller, Commands};
+pub use decider::{Decider, Here, Passed, Planned};
+pub use fault::Fault;
+pub(super) use host::link;
+pub use outcome::{Ended, Outcome};
+pub use output::{Captured, Excerpt};
+pub use request::{Input, Request, Sink, What};
+pub use terminal::Terminal;
+pub use terminals::Place;
+pub(crate) use terminals::Terminals;

@@ -1,0 +1,83 @@
+//! What a caller asks for.
+
+use std::{ffi::OsString, fmt, path::PathBuf, sync::Arc, time::Duration};
+
+/// Hears output as it comes, before it is bounded. It must not block.
+pub type Sink = Arc<dyn Fn(&[u8]) + Send + Sync>;
+
+/// What is run.
+#[derive(Clone, Debug)]
+pub enum What {
+    /// A command line, read by a shell.
+    Shell(String),
+    /// A program and its arguments: no shell reads them.
+    Exec {
+        /// Its name or path.
+        program: OsString,
+        /// Its arguments, without its name.
+        arguments: Vec<OsString>,
+    },
+}
+
+/// What a command reads.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Input {
+    /// Nothing: its standard input has ended before it began.
+    #[default]
+    Closed,
+    /// These bytes, then the end.
+    Bytes(Vec<u8>),
+    /// What is written to it later.
+    Open,
+}
+
+impl Input {
+    /// In the foreground nobody can write later.
+    pub(crate) fn closed_if_open(self) -> Self {
+        match self {
+            Self::Open => Self::Closed,
+            given => given,
+        }
+    }
+}
+
+/// One command.
+#[derive(Clone)]
+pub struct Request {
+    /// What is run.
+    pub what: What,
+    /// Where, for this call alone; else where the task's last command ended.
+    pub workdir: Option<PathBuf>,
+    /// How long it may run in the foreground.
+    pub timeout: Option<Duration>,
+    /// Whether it gets a terminal.
+    pub pty: bool,
+    /// What it reads.
+    pub input: Input,
+    /// Who hears its output as it comes.
+    pub sink: Option<Sink>,
+}
+
+impl Request {
+    /// A command line, with everything else as usual.
+    pub fn shell(command: impl Into<String>) -> Self {
+        Self::new(What::Shell(command.into()))
+    }
+
+    /// A program and its arguments, with everything else as usual.
+    pub fn exec<A: Into<OsString>>(program: impl Into<OsString>, arguments: impl IntoIterator<Item = A>) -> Self {
+        let arguments = arguments.into_iter().map(Into::into).collect();
+        Self::new(What::Exec { program: program.into(), arguments })
+    }
+
+    pub(crate) fn new(what: What) -> Self {
+        Self { what, workdir: None, timeout: None, pty: false, input: Input::Closed, sink: None }
+    }
+}
+
+impl fmt::Debug for Request {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // What a command reads may be a password.
+        f.debug_struct("Request").field("what", &self.what).field("workdir", &self.workdir).finish_non_exhaustive()
+    }
+}

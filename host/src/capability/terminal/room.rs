@@ -1,0 +1,90 @@
+//! A folder of the host's own for as long as it lives, and the removal of those whose host was killed.
+
+use std::{
+    env, fs,
+    fs::{File, Permissions},
+    io,
+    os::unix::fs::{MetadataExt, PermissionsExt},
+    path::Path,
+    time::Duration,
+};
+
+use tempfile::TempDir;
+
+/// What the names of such folders begin with.
+const PREFIX: &str = "terminal-";
+
+/// The file in it that a living host has locked. The kernel unlocks it for a dead one.
+const LOCK: &str = "lock";
+
+/// A folder younger than this may not have been locked yet.
+const YOUNG: Duration = Duration::from_secs(60);
+
+/// A folder that nobody else can look into, removed when it is dropped.
+#[derive(Debug)]
+pub(crate) struct Room {
+    folder: TempDir,
+    _lock: File,
+}
+
+impl Room {
+    /// A new one, after a look for those that nobody needs any more.
+    pub(crate) fn new() -> io::Result<Self> {
+        let place = env::temp_dir();
+        remove_left(&place, YOUNG);
+        Self::new_in(&place)
+    }
+
+    fn new_in(place: &Path) -> io::Result<Self> {
+        let mut folder = tempfile::Builder::new();
+        let folder = folder.prefix(PREFIX).permissions(Permissions::from_mode(0o700)).tempdir_in(place)?;
+        let lock = File::create_new(folder.path().join(LOCK))?;
+        lock.lock()?;
+        Ok(Self { folder, _lock: lock })
+    }
+
+    /// Where it is.
+    pub(crate) fn path(&self) -> &Path {
+        self.folder.path()
+    }
+}
+
+fn remove_left(place: &Path, young: Duration) {
+    let own = rustix::process::getuid().as_raw();
+    for entry in fs::read_dir(place).into_iter().flatten().flatten() {
+        let is_ours = entry.file_name().to_string_lossy().starts_with(PREFIX)
+            && entry.metadata().is_ok_and(|found| found.is_dir() && found.uid() == own);
+        if is_ours && is_left(&entry.path(), young) {
+            // Another host may be removing it, too.
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
+}
+
+fn is_left(folder: &Path, young: Duration) -> bool {
+    let Ok(lock) = File::open(folder.join(LOCK)) else { return false };
+    let age = lock.metadata().and_then(|found| found.modified()).ok().and_then(|made| made.elapsed().ok());
+    age.is_some_and(|age| age >= young) && lock.try_lock().is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_folder_of_a_dead_host_is_removed() {
+        let place = tempfile::tempdir().unwrap();
+        let living = Room::new_in(place.path()).unwrap();
+        let dead = place.path().join("terminal-dead");
+        fs::create_dir(&dead).unwrap();
+        fs::write(dead.join(LOCK), "").unwrap();
+        let strange = place.path().join("terminal-strange");
+        fs::create_dir(&strange).unwrap();
+        remove_left(place.path(), YOUNG);
+        assert!(dead.exists(), "it may be about to be locked");
+        remove_left(place.path(), Duration::ZERO);
+        assert!(!dead.exists());
+        assert!(living.path().exists() && strange.exists());
+        assert_eq!(living.path().metadata().unwrap().mode() & 0o777, 0o700);
+    }
+}

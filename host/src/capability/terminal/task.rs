@@ -1,0 +1,154 @@
+//! What a task carries from one command to the next.
+
+use std::{
+    collections::HashMap,
+    ffi::OsString,
+    io,
+    path::{Path, PathBuf},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+use tempfile::TempDir;
+use tokio::time::Instant;
+
+use super::{
+    environment::{self, Variables},
+    limits::TASKS,
+    room::Room,
+    state::Left,
+};
+
+/// One task: where its next command runs, with what, and a folder of its own.
+#[derive(Debug)]
+pub(crate) struct Task {
+    state: Mutex<State>,
+    /// Removed with the task.
+    room: TempDir,
+    files: AtomicU64,
+}
+
+#[derive(Clone, Debug)]
+struct State {
+    cwd: PathBuf,
+    variables: Variables,
+}
+
+impl Task {
+    fn new(cwd: PathBuf, variables: Variables, rooms: &Path) -> io::Result<Self> {
+        let room = TempDir::new_in(rooms)?;
+        Ok(Self { state: Mutex::new(State { cwd, variables }), room, files: AtomicU64::new(0) })
+    }
+
+    /// Where the next command runs.
+    pub(crate) fn cwd(&self) -> PathBuf {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).cwd.clone()
+    }
+
+    /// With what it runs.
+    pub(crate) fn variables(&self) -> Variables {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).variables.clone()
+    }
+
+    /// The task's own folder.
+    pub(crate) fn room(&self) -> &Path {
+        self.room.path()
+    }
+
+    /// The name of a file in it that nobody has used.
+    pub(crate) fn new_file(&self) -> PathBuf {
+        self.room().join(format!("left-{}", self.files.fetch_add(1, Ordering::Relaxed)))
+    }
+
+    /// Gives later commands a variable.
+    pub(crate) fn set_variable(&self, name: &str, value: impl Into<OsString>) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.variables.insert(name.into(), value.into());
+    }
+
+    /// Goes back to where the task began: the directory it was in has gone.
+    pub(crate) fn reset_cwd(&self, cwd: PathBuf) {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).cwd = cwd;
+    }
+
+    /// Takes what a command left, as far as it differs from what the command began with.
+    pub(crate) fn take(&self, began: &Began, left: Left) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        environment::carry(&mut state.variables, &began.variables, left.variables);
+        if began.cwd.as_ref().is_some_and(|cwd| *cwd != left.cwd) && left.cwd.is_absolute() {
+            state.cwd = left.cwd;
+        }
+    }
+}
+
+/// What a command began with.
+#[derive(Debug)]
+pub(crate) struct Began {
+    pub(crate) variables: Variables,
+    /// The task's directory, unless the call named another: that is for itself alone, wherever it goes from there.
+    pub(crate) cwd: Option<PathBuf>,
+}
+
+/// The tasks of a backend.
+#[derive(Debug)]
+pub(crate) struct Tasks {
+    tasks: Mutex<HashMap<String, (Arc<Task>, Instant)>>,
+    cwd: PathBuf,
+    variables: Variables,
+    /// Holds the folders of all tasks, and is removed after them.
+    rooms: Room,
+}
+
+impl Tasks {
+    /// Every task begins here, with these.
+    pub(crate) fn new(cwd: PathBuf, variables: Variables) -> io::Result<Self> {
+        Ok(Self { tasks: Mutex::default(), cwd, variables, rooms: Room::new()? })
+    }
+
+    /// Where the tasks have their folders. No task is to look into another's.
+    pub(crate) fn rooms(&self) -> &Path {
+        self.rooms.path()
+    }
+
+    /// A task, from now on if it is new.
+    pub(crate) fn get(&self, name: &str) -> io::Result<Arc<Task>> {
+        let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((task, used)) = tasks.get_mut(name) {
+            *used = Instant::now();
+            return Ok(Arc::clone(task));
+        }
+        while tasks.len() >= TASKS {
+            let Some(idle) = tasks.iter().min_by_key(|(_, (_, used))| *used).map(|(name, _)| name.clone()) else {
+                break;
+            };
+            tasks.remove(&idle);
+        }
+        let task = Arc::new(Task::new(self.cwd.clone(), self.variables.clone(), self.rooms())?);
+        tasks.insert(name.to_owned(), (Arc::clone(&task), Instant::now()));
+        Ok(task)
+    }
+
+    /// Where a task's next command runs. Asking makes no task.
+    pub(crate) fn cwd(&self, name: &str) -> PathBuf {
+        let tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
+        tasks.get(name).map_or_else(|| self.cwd.clone(), |(task, _)| task.cwd())
+    }
+
+    /// With what a task's next command runs. Asking makes no task.
+    pub(crate) fn variables(&self, name: &str) -> Variables {
+        let tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
+        tasks.get(name).map_or_else(|| self.variables.clone(), |(task, _)| task.variables())
+    }
+
+    /// Where every task begins.
+    pub(crate) fn start(&self) -> &Path {
+        &self.cwd
+    }
+
+    /// Forgets a task. Its folder goes with the last command that uses it.
+    pub(crate) fn forget(&self, name: &str) {
+        self.tasks.lock().unwrap_or_else(PoisonError::into_inner).remove(name);
+    }
+}

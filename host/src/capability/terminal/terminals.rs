@@ -1,0 +1,158 @@
+//! The terminals of a host: one for each place that commands run in, made when the first command wants it.
+
+use std::{
+    collections::{BTreeSet, HashMap},
+    fmt,
+    path::{Path, PathBuf},
+    sync::{Arc, PoisonError},
+};
+
+use tokio::sync::Mutex;
+
+use super::{
+    Backend, Fault, Launcher, Terminal,
+    backend::{Local, Sandbox, Ssh, Target},
+    commands::Readers,
+    decider::{Decider, Here},
+    notices::Notices,
+    process::Listener,
+};
+
+/// Where commands run.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Place {
+    /// On this machine, as the host's own user.
+    Local,
+    /// On this machine, confined.
+    Sandbox {
+        /// Whether they reach the network.
+        network: bool,
+    },
+    /// On another machine.
+    Ssh(Target),
+}
+
+/// What all terminals of a host have in common.
+pub(crate) struct Terminals {
+    pub(crate) launcher: Launcher,
+    pub(crate) workspace: PathBuf,
+    /// What no confined command can read, beside the keys in the user's home.
+    pub(crate) hidden: Vec<PathBuf>,
+    pub(crate) decider: Arc<dyn Decider>,
+    pub(crate) listener: Option<Listener>,
+    open: Mutex<HashMap<Place, Arc<Terminal>>>,
+    home: Option<PathBuf>,
+    notices: Arc<Notices>,
+    pub(super) readers: Readers,
+    /// Those that ever asked for a command.
+    components: std::sync::Mutex<BTreeSet<String>>,
+}
+
+/// A task that has no name is one for all calls without one.
+fn task_name(component: &str, task: Option<&str>) -> String {
+    match task {
+        // A component's name has no slash: it is a file's.
+        Some(task) => format!("{component}/{task}"),
+        None => component.to_owned(),
+    }
+}
+
+impl fmt::Debug for Terminals {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Terminals").field("workspace", &self.workspace).finish_non_exhaustive()
+    }
+}
+
+impl Terminals {
+    pub(crate) fn new(
+        launcher: Launcher,
+        workspace: PathBuf,
+        hidden: Vec<PathBuf>,
+        decider: Arc<dyn Decider>,
+        listener: Option<Listener>,
+    ) -> Self {
+        let home = std::env::var_os("HOME").filter(|home| !home.is_empty()).map(PathBuf::from);
+        Self {
+            launcher,
+            workspace,
+            hidden,
+            decider,
+            listener,
+            open: Mutex::default(),
+            home,
+            notices: Arc::default(),
+            readers: Readers::default(),
+            components: Default::default(),
+        }
+    }
+
+    /// The terminal of a place. Whoever comes while it is made waits for it.
+    pub(crate) async fn at(&self, place: &Place) -> Result<Arc<Terminal>, Fault> {
+        let mut open = self.open.lock().await;
+        if let Some(terminal) = open.get(place) {
+            return Ok(Arc::clone(terminal));
+        }
+        let backend = self.backend(place).await?;
+        let terminal = Arc::new(Terminal::new(backend, Some(self.notices.listener(self.listener.clone()))));
+        open.insert(place.clone(), Arc::clone(&terminal));
+        Ok(terminal)
+    }
+
+    async fn backend(&self, place: &Place) -> Result<Arc<dyn Backend>, Fault> {
+        let launcher = self.launcher.clone();
+        Ok(match place {
+            Place::Local => {
+                Arc::new(Local::new(launcher, &self.workspace).map_err(Fault::machine("find the workspace"))?)
+            }
+            Place::Sandbox { network } => {
+                let home = self.home.as_deref();
+                Arc::new(Sandbox::new(launcher, &self.workspace, home, &self.hidden, *network)?)
+            }
+            Place::Ssh(target) => Arc::new(Ssh::connect(launcher, target.clone()).await?),
+        })
+    }
+
+    /// The places of the machine that the commands run on, where that is this one.
+    pub(crate) fn here(&self, place: &Place) -> Option<Here<'_>> {
+        match place {
+            Place::Local | Place::Sandbox { .. } => {
+                Some(Here { workspace: &self.workspace, home: self.home.as_deref().map(Path::new) })
+            }
+            Place::Ssh(_) => None,
+        }
+    }
+
+    pub(crate) fn notices(&self) -> &Notices {
+        &self.notices
+    }
+
+    /// What a component's task is called in every terminal: no component sees the processes and variables of another's.
+    pub(crate) fn name_of(&self, component: &str, task: Option<&str>) -> String {
+        let mut components = self.components.lock().unwrap_or_else(PoisonError::into_inner);
+        if !components.contains(component) {
+            components.insert(component.to_owned());
+        }
+        task_name(component, task)
+    }
+
+    /// Ends what a task runs through any component, and forgets the task.
+    pub(crate) async fn end_task(&self, task: &str) {
+        let components = self.components.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let open: Vec<Arc<Terminal>> = self.open.lock().await.values().cloned().collect();
+        for name in components.iter().map(|component| task_name(component, Some(task))) {
+            for terminal in &open {
+                terminal.end_task(&name).await;
+            }
+            self.notices.take(&name);
+            self.readers.forget(&name);
+        }
+    }
+
+    /// Ends everything.
+    pub(crate) async fn shut_down(&self) {
+        let open = std::mem::take(&mut *self.open.lock().await);
+        for terminal in open.into_values() {
+            terminal.shut_down().await;
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! `hermes-host approvals`.
+
+use std::{
+    io::{BufRead, BufWriter, Write},
+    path::Path,
+};
+
+use anyhow::{Context, Result};
+use clap::Subcommand;
+use hermes_host::{
+    approval::{
+        Mode,
+        shell::{Judgement, Surroundings, Verdict, judge},
+    },
+    grant::Config,
+};
+use serde_json::{Value, json};
+
+use super::{OK, Options, USAGE, output};
+
+#[derive(clap::Args)]
+pub(super) struct Args {
+    #[command(subcommand)]
+    command: Option<Command>,
+    /// Print JSON alone
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Say what would become of a command, without running it
+    Explain(Explain),
+}
+
+#[derive(clap::Args)]
+#[command(
+    after_help = "Examples:\n  hermes-host approvals explain 'rm -rf build'\n  printf '%s\\n' '\"ls\"' '\"sudo reboot\"' | hermes-host approvals explain -\n\nVerdicts: allow runs, ask needs a person, never can't be approved by anybody."
+)]
+struct Explain {
+    /// The command line; or - for one JSON string per line on stdin, answered by one JSON verdict per line
+    #[arg(allow_hyphen_values = true)]
+    command: String,
+    /// Print JSON alone
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(options: &Options, args: &Args) -> Result<u8> {
+    match &args.command {
+        Some(Command::Explain(explain)) if explain.command == "-" => explain_lines(&surroundings(options)?),
+        Some(Command::Explain(explain)) => {
+            let judgement = judge(&explain.command, &surroundings(options)?);
+            if explain.json || args.json {
+                output::json(&serde_json::to_value(&judgement)?)?;
+            } else {
+                show(&judgement)?;
+            }
+            Ok(OK)
+        }
+        None => remembered(&options.grant_file()?.read()?, args.json),
+    }
+}
+
+/// Where a command of the bundled tools would start.
+fn surroundings(options: &Options) -> Result<Surroundings> {
+    let workspace = options.grant_file()?.workspace;
+    let workspace = workspace.canonicalize().unwrap_or(workspace);
+    let text = |path: &Path| path.to_str().map(str::to_owned);
+    Ok(Surroundings {
+        directory: text(&workspace),
+        workspace: text(&workspace),
+        home: std::env::var("HOME").ok().filter(|home| !home.is_empty()),
+        ..Surroundings::default()
+    })
+}
+
+/// One verdict for each line, in their order. A line that is no JSON string gets an error in its place, and the others go on.
+fn explain_lines(surroundings: &Surroundings) -> Result<u8> {
+    let mut out = BufWriter::new(std::io::stdout().lock());
+    let mut code = OK;
+    for (at, line) in std::io::stdin().lock().lines().enumerate() {
+        let line = line.context("failed to read the commands from stdin")?;
+        let answer = match serde_json::from_str::<String>(&line) {
+            Ok(command) => brief(&judge(&command, surroundings)),
+            Err(why) => {
+                code = USAGE;
+                json!({ "error": format!("line {} is not a JSON string: {why}", at + 1) })
+            }
+        };
+        writeln!(out, "{answer}")?;
+    }
+    out.flush()?;
+    Ok(code)
+}
+
+fn brief(judgement: &Judgement) -> Value {
+    json!({ "verdict": judgement.verdict, "reasons": judgement.reasons })
+}
+
+fn show(judgement: &Judgement) -> Result<()> {
+    let (style, word, meaning) = match judgement.verdict {
+        Verdict::Allow => (output::GOOD, "allow", "it runs"),
+        Verdict::Ask => (output::BOLD, "ask", "a person decides"),
+        Verdict::Never => (output::BAD, "never", "nobody can approve it"),
+    };
+    output::line(&format!("{}: {meaning}", output::styled(style, word)))?;
+    for reason in &judgement.reasons {
+        output::line(&format!("  {}: {}", reason.category, shown(&reason.detail)))?;
+    }
+    if !judgement.commands.is_empty() {
+        output::line("commands:")?;
+    }
+    for command in &judgement.commands {
+        let words: Vec<String> =
+            [&command.program].into_iter().chain(&command.arguments).map(|word| shown(word)).collect();
+        let through = match command.through.as_slice() {
+            [] => String::new(),
+            through => output::styled(output::DIM, &format!("  (through {})", shown(&through.join(", ")))),
+        };
+        output::line(&format!("  {}{through}", words.join(" ")))?;
+    }
+    Ok(())
+}
+
+/// A command is another's text: nothing in it is obeyed by the terminal.
+fn shown(text: &str) -> String {
+    text.chars().flat_map(|c| if hermes_host::is_hidden(c) { c.escape_unicode().collect() } else { vec![c] }).collect()
+}
+
+/// What was decided for good, and who is asked. Questions that wait live in the host that runs.
+fn remembered(config: &Config, as_json: bool) -> Result<u8> {
+    let approval = &config.approval;
+    let mode = match approval.mode {
+        Mode::Ask => "ask",
+        Mode::Smart => "smart",
+        Mode::Off => "off",
+    };
+    let allow: Vec<Value> = approval.allow.iter().map(serde_json::to_value).collect::<Result<_, _>>()?;
+    if as_json {
+        output::json(&json!({ "mode": mode, "tools": approval.tools, "allow": allow }))?;
+        return Ok(OK);
+    }
+    output::line(&format!("mode: {mode}"))?;
+    if !approval.tools.is_empty() {
+        output::line(&format!("asked about every call of: {}", approval.tools.join(", ")))?;
+    }
+    if allow.is_empty() {
+        output::line("nothing is allowed for good")?;
+    }
+    for entry in allow {
+        output::line(&format!("allowed for good: {}", shown(&entry.to_string())))?;
+    }
+    output::note(
+        "Questions that wait are answered where the host runs. To judge a command: hermes-host approvals explain COMMAND",
+    );
+    Ok(OK)
+}
