@@ -18,10 +18,11 @@ debian_packages=(rustc-web cargo-web rust-web-src lld-19)
 say() { printf 'setup: %s\n' "$*"; }
 fail() { printf 'setup: %s\n' "$*" >&2; exit 1; }
 
+root=()
+[ "$(id -u)" = 0 ] || root=(sudo)
+
 apt_install() {
     command -v apt-get >/dev/null || fail "apt-get is not here; install $* by hand and try again"
-    local root=()
-    [ "$(id -u)" = 0 ] || root=(sudo)
     say "installing $* with apt-get"
     "${root[@]}" apt-get update -qq
     DEBIAN_FRONTEND=noninteractive "${root[@]}" apt-get install -y -qq "$@" >/dev/null
@@ -58,6 +59,13 @@ setup_tests() {
         cargo install --quiet --locked cargo-nextest
     fi
     setup_bench
+    # A server for the tests alone, on loopback: the machine itself is to listen no more than before.
+    if [ ! -x /usr/sbin/sshd ]; then
+        apt_install openssh-server openssh-client
+        if [ -d /run/systemd/system ]; then
+            "${root[@]}" systemctl disable --now --quiet ssh.service ssh.socket || true
+        fi
+    fi
     # The Python tool's test is skipped, and says so, on a machine without Python.
     if command -v python3 >/dev/null && ! python3 -m pip --version >/dev/null 2>&1; then
         apt_install python3-pip python3-venv

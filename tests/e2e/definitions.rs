@@ -190,11 +190,11 @@ fn what_the_operator_names_wrongly_is_wrong_usage() {
 #[test]
 fn toolsets_add_up_and_what_is_taken_away_is_gone() {
     let place = golden_place();
-    let all = definitions(&place, &["--without", "file"]);
+    let all = definitions(&place, &["--without", "file", "--without", "terminal"]);
     assert_eq!(names(&all), ["bare", "calculate", "convert_time", "convert_units", "hinted", "rules"]);
     let of = |arguments: &[&str]| names(&definitions(&place, arguments)).join(" ");
     assert_eq!(of(&["--toolset", "golden", "--toolset", "calc"]), names(&all).join(" "));
-    assert_eq!(of(&["--without", "calc", "--without", "file"]), "bare hinted rules");
+    assert_eq!(of(&["--without", "calc", "--without", "file", "--without", "terminal"]), "bare hinted rules");
     assert_eq!(of(&["--toolset", "golden", "--without", "all"]), "");
     assert_eq!(of(&["--toolset", "web"]), "", "a toolset of tools that are not loaded");
 }

@@ -221,7 +221,7 @@ fn wrong_grants_exit_2_change_nothing_and_say_what_to_do() {
     let place = place();
     let notes = at(&place, "notes");
     for (arguments, message) in [
-        (vec!["grant", "weather"], "name folders with --read DIR or --write DIR"),
+        (vec!["grant", "weather"], "name what it may use: --read PATH, --write PATH"),
         (vec!["grant", "weather", "--show-secrets"], "--read <PATH>|--write <PATH>"),
         (vec!["grant", "weather", "--read", "/no/such/folder"], "/no/such/folder does not exist; make it"),
         (vec!["grant", "weather", "--read", "/dev/null"], "neither a folder nor a regular file"),
@@ -295,7 +295,7 @@ fn what_is_revoked_is_gone_and_what_is_not_there_exits_1() {
         assert_eq!((output.status.code(), stdout(&output).as_str()), (Some(1), ""), "{output:?}");
         assert!(stderr(&output).contains(message), "{output:?}");
     };
-    nothing(&["revoke", "weather"], "weather is granted no files");
+    nothing(&["revoke", "weather"], "weather is granted neither files nor commands");
     assert!(!config(&place).exists());
     done(place.run(&["grant", "weather", "--read", &notes, "--write", &work]));
     nothing(&["revoke", "weather", "--write", &notes], "is not granted to write");

@@ -57,24 +57,27 @@ fn only_the_artifact_loader_is_unsafe() {
 
 #[test]
 fn only_a_few_rooms_touch_files() {
-    let allowed = ["audit/", "capability/fs/", "cli/", "component/", "dispatch/spill.rs", "grant/"];
+    let allowed =
+        ["audit/", "capability/fs/", "capability/terminal/", "cli/", "component/", "dispatch/spill.rs", "grant/"];
     assert_eq!(offenders(&["std::fs", " File::open", "(File::open", "tokio::fs", "rustix::fs"], &allowed), [""; 0]);
 }
 
 #[test]
-fn only_the_compiler_starts_processes_and_doctor_asks_rustup() {
+fn only_the_terminal_and_the_compiler_start_processes_and_doctor_asks_what_is_installed() {
     assert_eq!(
         offenders(
             &["process::Command", "process::{Command", "Command::new", "process::{Child"],
-            &["component/compile.rs", "cli/doctor.rs"]
+            &["capability/terminal/", "component/compile.rs", "cli/doctor.rs"]
         ),
         [""; 0]
     );
 }
 
 #[test]
-fn nothing_opens_a_socket() {
-    assert_eq!(offenders(&["TcpStream", "TcpListener", "UdpSocket", "tokio::net", "std::net"], &[]), [""; 0]);
+fn only_the_reviewer_opens_a_socket_and_the_terminal_pipes_alone() {
+    let words = ["TcpStream", "TcpListener", "UdpSocket", "std::net", "ureq"];
+    assert_eq!(offenders(&words, &["approval/reviewer/"]), [""; 0]);
+    assert_eq!(offenders(&["tokio::net", "    net::"], &["capability/terminal/child/"]), [""; 0]);
 }
 
 #[test]
@@ -88,7 +91,9 @@ fn the_library_never_uses_the_command_line_and_lower_rooms_never_use_higher_ones
     };
     below("audit/", &["crate::registry", "crate::dispatch", "crate::host", "crate::grant", "crate::component"]);
     below("sandbox/", &["crate::registry", "crate::dispatch", "crate::host", "crate::grant", "crate::component"]);
-    below("capability/", &["crate::registry", "crate::dispatch", "crate::host", "crate::component"]);
+    let above = ["crate::registry", "crate::dispatch", "crate::host", "crate::component", "crate::approval"];
+    below("capability/", &above);
+    below("approval/", &["crate::registry", "crate::dispatch", "crate::host", "crate::component", "crate::grant"]);
     below("registry/", &["crate::dispatch", "crate::host", "crate::grant"]);
     below("component/", &["crate::dispatch", "crate::host", "crate::grant"]);
     below("dispatch/", &["crate::host", "crate::grant"]);
@@ -135,6 +140,11 @@ mod docs {
     #[test]
     fn the_table_of_limits_on_files_is_that_of_the_code() {
         check_block("SECURITY.md", "file-limits", &capability::limits_table());
+    }
+
+    #[test]
+    fn the_table_of_limits_on_commands_is_that_of_the_code() {
+        check_block("SECURITY.md", "terminal-limits", &capability::terminal::limits::table());
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::{fmt, str::FromStr};
 use super::shown::one_line;
 
 /// The longest reason of a refusal, in bytes. It goes to the model as the operator's words: a few sentences, not a document.
-const REASON_BYTES: usize = 1_000;
+pub(super) const REASON_BYTES: usize = 1_000;
 
 /// How long an approval holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,32 +5,134 @@ use futures_util::future::BoxFuture;
 use super::{
     gate::{Gate, Ruling},
     question::Asker,
-    shell::{Category, Surroundings, Verdict, judge},
+    shell::{Judgement, Surroundings, Verdict, judge},
 };
 use crate::capability::terminal::{Decider, Passed, Planned};
+
+/// Programs that run what they read, or hand it to something that does, once they are started without more. Beside these, whatever
+/// needs a person to start counts as one.
+const READERS: &[&str] = &[
+    "ash",
+    "awk",
+    "bash",
+    "bc",
+    "busybox",
+    "bpython",
+    "csh",
+    "dash",
+    "dc",
+    "deno",
+    "docker",
+    "ed",
+    "elvish",
+    "ex",
+    "expect",
+    "fish",
+    "gdb",
+    "ghci",
+    "guile",
+    "iex",
+    "ipython",
+    "irb",
+    "jshell",
+    "julia",
+    "kubectl",
+    "ksh",
+    "lldb",
+    "lua",
+    "luajit",
+    "m4",
+    "mksh",
+    "mongo",
+    "mongosh",
+    "mysql",
+    "nc",
+    "ncat",
+    "netcat",
+    "nix",
+    "node",
+    "nu",
+    "ocaml",
+    "octave",
+    "perl",
+    "php",
+    "podman",
+    "psql",
+    "pwsh",
+    "python",
+    "R",
+    "racket",
+    "redis-cli",
+    "ruby",
+    "sbcl",
+    "scala",
+    "screen",
+    "sed",
+    "sftp",
+    "sh",
+    "socat",
+    "sqlite3",
+    "ssh",
+    "su",
+    "sudo",
+    "swipl",
+    "tclsh",
+    "tcsh",
+    "telnet",
+    "tmux",
+    "tsx",
+    "vi",
+    "vim",
+    "nvim",
+    "wish",
+    "xargs",
+    "yash",
+    "zsh",
+];
 
 impl Decider for Gate {
     fn decide<'a>(&'a self, planned: Planned<'a>) -> BoxFuture<'a, Result<Passed, String>> {
         Box::pin(async move {
             let surroundings = surroundings(&planned);
-            let judgement = judge(planned.text, &surroundings);
-            let reads_code = judgement.reasons.iter().any(|reason| reason.category == Category::PipedCode);
-            // The operator's grant names the program and its arguments: that is an approval, and it can't buy what none can.
-            if planned.is_granted && judgement.verdict != Verdict::Never {
-                return Ok(Passed { by: None, reads_code });
-            }
             let asker = Asker {
                 tool: planned.tool.to_owned(),
                 component: planned.component.to_owned(),
                 task: planned.task.map(str::to_owned),
                 session: planned.session.map(str::to_owned),
             };
-            match self.command(&asker, planned.text, &surroundings).await {
-                Ruling::Passed { by } => Ok(Passed { by, reads_code }),
-                Ruling::Refused { why } => Err(why),
+            if let Some(before) = planned.before {
+                return said(self.line(&asker, before, planned.text, &surroundings).await, true);
             }
+            let judgement = judge(planned.text, &surroundings);
+            let reads_code = reads_code(&judgement);
+            // The operator's grant names the program and its arguments: that is an approval, and it can't buy what none can.
+            if planned.is_granted {
+                return match self.forbids(planned.text, &judgement) {
+                    Some(why) => Err(why),
+                    None => Ok(Passed { by: None, reads_code }),
+                };
+            }
+            said(self.command(&asker, planned.text, &surroundings).await, reads_code)
         })
     }
+}
+
+fn said(ruling: Ruling, reads_code: bool) -> Result<Passed, String> {
+    match ruling {
+        Ruling::Passed { by } => Ok(Passed { by, reads_code }),
+        Ruling::Refused { why } => Err(why),
+    }
+}
+
+/// Whether a command would run what is written to it later. What is not known to be harmless does.
+fn reads_code(judgement: &Judgement) -> bool {
+    let is_reader = |program: &str| {
+        let name = program.rsplit('/').next().unwrap_or_default();
+        let name = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-');
+        READERS.contains(&name)
+    };
+    let programs = judgement.commands.iter().flat_map(|command| [&command.program].into_iter().chain(&command.through));
+    judgement.verdict != Verdict::Allow || programs.into_iter().any(|program| is_reader(program))
 }
 
 /// What is known of the place that a command would run in. What is no text is not known.
@@ -38,7 +140,7 @@ fn surroundings(planned: &Planned<'_>) -> Surroundings {
     let text = |path: &std::path::Path| path.to_str().map(str::to_owned);
     let variables = planned.variables.iter();
     Surroundings {
-        directory: text(planned.directory),
+        directory: planned.directory.and_then(text),
         home: planned.here.and_then(|here| text(here.home?)),
         workspace: planned.here.and_then(|here| text(here.workspace)),
         variables: variables
@@ -46,5 +148,24 @@ fn surroundings(planned: &Planned<'_>) -> Surroundings {
             .collect(),
         input: planned.input.map(|input| String::from_utf8_lossy(input).into_owned()),
         ..Surroundings::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_runs_its_input_is_known_and_what_copies_it_is_not_taken_for_it() {
+        let reads = |command: &str| reads_code(&judge(command, &Surroundings::default()));
+        for command in
+            ["bash", "python3 -i x.py", "ssh -T host", "docker run -i alpine sh", "gdb", "sudo -s", "psql", "env sh"]
+        {
+            assert!(reads(command), "{command}");
+        }
+        assert!(reads("while read x; do $x; done"));
+        for command in ["cat", "npm test", "cargo run", "tee log.txt", "./server --port 80"] {
+            assert!(!reads(command), "{command}");
+        }
     }
 }

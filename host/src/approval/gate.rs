@@ -11,16 +11,16 @@ use arc_swap::ArcSwap;
 use futures_util::future::BoxFuture;
 
 use super::{
-    answer::{Answer, Bound, Scope},
+    answer::{Answer, Bound, REASON_BYTES, Scope},
     config::{Approval, Mode},
     deny::DenyRules,
     keep::Keep,
     memory::Memory,
-    question::{Asker, Question, Subject},
+    question::{Asker, MARKED, Question, Subject},
     queue::{Outcome, Queue},
-    remembered::Remembered,
+    remembered::{Remembered, digest},
     reviewer::{Review, Reviewer},
-    shell::{Judgement, Surroundings, Verdict, judge},
+    shell::{Category, Judgement, Reason, Surroundings, Verdict, judge},
     shown,
 };
 
@@ -56,6 +56,7 @@ pub struct Gate {
 }
 
 /// What the configuration says, beside what it remembers.
+#[derive(Clone)]
 struct Rules {
     mode: Mode,
     timeout: Duration,
@@ -71,7 +72,7 @@ impl fmt::Debug for Gate {
 }
 
 impl Gate {
-    /// A gate that has nobody to ask yet. The reviewer, which needs a key, is added where there is one.
+    /// A gate that has nobody to ask yet.
     pub fn new(config: Approval) -> Self {
         Self {
             memory: Memory::new(config.allow.clone()),
@@ -82,19 +83,18 @@ impl Gate {
         }
     }
 
-    /// With a reviewer, which the mode `smart` asks first.
-    #[cfg(test)]
-    pub(super) fn with_reviewer(self, reviewer: Reviewer) -> Self {
-        let Rules { mode, timeout, tools, deny, .. } = &*self.rules.load_full();
-        let (tools, deny) = (tools.clone(), deny.clone());
-        let rules = Rules { mode: *mode, timeout: *timeout, tools, deny, reviewer: Some(reviewer) };
-        Self { rules: ArcSwap::from_pointee(rules), ..self }
-    }
-
-    /// Goes by another configuration from now on. Questions that wait and what was decided for sessions stay.
+    /// Goes by another configuration from now on, and asks this reviewer first where the mode is `smart`. Questions that wait and
+    /// what was decided for sessions stay.
     pub fn configure(&self, config: Approval, reviewer: Option<Reviewer>) {
         self.memory.set_for_good(config.allow.clone());
         self.rules.store(Arc::new(Rules::new(config, reviewer)));
+    }
+
+    /// With a reviewer.
+    #[cfg(test)]
+    pub(super) fn with_reviewer(self, reviewer: Reviewer) -> Self {
+        let rules = Rules { reviewer: Some(reviewer), ..Rules::clone(&self.rules.load()) };
+        Self { rules: ArcSwap::from_pointee(rules), ..self }
     }
 
     /// With somebody who is asked instead of the queue.
@@ -126,26 +126,48 @@ impl Gate {
     /// run this very text in these very surroundings, whatever the task did while a person thought.
     pub async fn command(&self, asker: &Asker, command: &str, surroundings: &Surroundings) -> Ruling {
         let judgement = judge(command, surroundings);
-        if let Some(pattern) = self.rules.load().deny.denies(command, &judgement) {
-            let why = format!(
-                "the operator denies commands like {pattern:?}; do it without, or ask the operator to change approval.deny"
-            );
+        if let Some(why) = self.forbids(command, &judgement) {
             return Ruling::Refused { why };
         }
-        let verdict = judgement.verdict;
-        let exact = verdict == Verdict::Ask && says_all(command, surroundings, &judgement);
-        let directory = surroundings.directory.clone();
-        let subject = Subject::Command { command: command.to_owned(), directory, judgement };
-        match verdict {
-            Verdict::Never => {
-                let why = shown::summary(&subject);
-                Ruling::Refused {
-                    why: format!("this is never run, and no approval changes that: {why}; reach the goal without it"),
-                }
-            }
-            Verdict::Allow => Ruling::Passed { by: None },
-            Verdict::Ask => self.decide(asker, subject, exact).await,
+        if judgement.verdict == Verdict::Allow {
+            return Ruling::Passed { by: None };
         }
+        // What it is given to read is as much part of what is approved as its own words.
+        let command = match &surroundings.input {
+            Some(input) => format!("{command}\n# and it reads:\n{input}"),
+            None => command.to_owned(),
+        };
+        let (directory, exports) = (surroundings.directory.clone(), exports(surroundings));
+        self.decide(asker, Subject::Command { command, directory, exports, judgement }).await
+    }
+
+    /// Decides about what is written to a process that runs what it reads, after all that was written before. That process has a state
+    /// that nobody here knows, so a person is asked every time, and nothing of it is remembered.
+    pub async fn line(&self, asker: &Asker, before: &str, line: &str, surroundings: &Surroundings) -> Ruling {
+        let whole = format!("{before}{line}");
+        let mut judgement = judge(&whole, surroundings);
+        if let Some(why) = self.forbids(&whole, &judgement).or_else(|| self.forbids(line, &judge(line, surroundings))) {
+            return Ruling::Refused { why };
+        }
+        judgement.verdict = Verdict::Ask;
+        let detail = "it is written to a process that runs what it reads".to_owned();
+        judgement.reasons.push(Reason { category: Category::PipedCode, detail });
+        let subject = Subject::Command { command: line.to_owned(), directory: None, exports: None, judgement };
+        self.decide(asker, subject).await
+    }
+
+    /// Why nobody can approve a command: it is never run, or the operator denies it.
+    pub(super) fn forbids(&self, command: &str, judgement: &Judgement) -> Option<String> {
+        if judgement.verdict == Verdict::Never {
+            let reasons = shown::reasons(judgement);
+            return Some(format!(
+                "this is never run, and no approval changes that: {reasons}; reach the goal without it"
+            ));
+        }
+        let rules = self.rules.load();
+        let pattern = rules.deny.denies(command, judgement)?;
+        let next = "do it without, or ask the operator to change approval.deny";
+        Some(format!("the operator denies commands like {pattern:?}; {next}"))
     }
 
     /// Decides about a call of any tool: one that the operator marked, or one that hooks want decided, with their reasons. Without
@@ -153,20 +175,23 @@ impl Gate {
     pub async fn call(&self, asker: &Asker, arguments: &str, reasons: &[String]) -> Ruling {
         let mut reasons = reasons.to_vec();
         if self.marks(&asker.tool) {
-            reasons.push("the operator wants to be asked about every call of this tool".into());
+            reasons.push(MARKED.into());
         }
         if reasons.is_empty() {
             return Ruling::Passed { by: None };
         }
-        self.decide(asker, Subject::Call { arguments: arguments.to_owned(), reasons }, true).await
+        self.decide(asker, Subject::Call { arguments: arguments.to_owned(), reasons }).await
     }
 
     /// What may be asked.
-    async fn decide(&self, asker: &Asker, subject: Subject, exact: bool) -> Ruling {
-        match self.memory.knows(asker, &subject, exact) {
+    async fn decide(&self, asker: &Asker, subject: Subject) -> Ruling {
+        match self.memory.knows(asker, &subject) {
             Some(Scope::Always) => return passed("allowed for good by the configuration"),
             Some(_) => return passed("approved earlier for this session"),
-            None if self.rules.load().mode == Mode::Off => return passed("approval is off"),
+            // Only commands: who marked a tool, or has a hook that asks, wants to be asked.
+            None if self.rules.load().mode == Mode::Off && matches!(subject, Subject::Command { .. }) => {
+                return passed("approval is off");
+            }
             None => {}
         }
         if let Subject::Command { command, .. } = &subject
@@ -181,7 +206,7 @@ impl Gate {
             Review::Deny => Some("the reviewer refused".to_owned()),
             Review::Escalate => None,
         };
-        match Question::new(asker.clone(), subject, exact, self.rules.load().timeout) {
+        match Question::new(asker.clone(), subject, self.rules.load().timeout) {
             Ok(question) => self.ask(question.with_note(note)).await,
             Err(why) => Ruling::Refused { why: format!("it needs a person's approval, but {why}") },
         }
@@ -192,7 +217,7 @@ impl Gate {
     async fn review(&self, subject: &Subject) -> Review {
         let rules = self.rules.load_full();
         match (rules.mode, &rules.reviewer, subject) {
-            (Mode::Smart, Some(reviewer), Subject::Command { command, directory, judgement }) => {
+            (Mode::Smart, Some(reviewer), Subject::Command { command, directory, judgement, .. }) => {
                 let categories: Vec<_> = judgement.reasons.iter().map(|reason| reason.category).collect();
                 if categories.iter().any(|category| category.is_unreadable()) {
                     return Review::Escalate;
@@ -220,7 +245,8 @@ impl Gate {
         match outcome {
             Outcome::Answered(Answer::Approve { scope, bound }) => self.approved(&question, scope, bound).await,
             Outcome::Answered(Answer::Refuse { reason }) => {
-                let reason = reason.map_or_else(String::new, |reason| format!(": {reason}"));
+                let reason =
+                    reason.map_or_else(String::new, |reason| format!(": {}", shown::one_line(&reason, REASON_BYTES)));
                 refused(&question, &format!("the operator refused{reason}"), "do not try it again in other words")
             }
             Outcome::Expired => {
@@ -249,10 +275,12 @@ impl Gate {
                 entries.into_iter().for_each(|entry| self.memory.add_to_session(session, entry));
             }
             Scope::Always => {
-                for entry in entries {
+                let count = entries.len();
+                for (kept, entry) in entries.into_iter().enumerate() {
                     if let Err(why) = self.keep(&entry).await {
-                        let text = format!("approved once by the operator; it could not be kept for good: {why}");
-                        return passed(&text);
+                        return passed(&format!(
+                            "approved once by the operator; {kept} of {count} entries could be kept for good: {why}"
+                        ));
                     }
                     self.memory.add_for_good(entry);
                 }
@@ -285,21 +313,18 @@ impl Rules {
     }
 }
 
-/// Whether a command's text and directory say all of what it does. Where it also depends on what the task exported or aliased, the
-/// same text can do something else tomorrow, and so it can where it is given something to read: `rm -rf $X`, approved for one X, must not pass for another. Such a command is
-/// approved once, or by its kind, which is judged anew each time.
-fn says_all(command: &str, surroundings: &Surroundings, judgement: &Judgement) -> bool {
-    let Surroundings { directory, variables, aliases, input, .. } = surroundings;
-    if directory.is_none() || input.is_some() {
-        return false;
+/// The digest of what the task exported and aliased before, each name and value told apart by its length.
+fn exports(surroundings: &Surroundings) -> Option<String> {
+    let Surroundings { variables, aliases, .. } = surroundings;
+    let mut bytes = Vec::new();
+    for (kind, names) in [(b'v', variables), (b'a', aliases)] {
+        for text in names.iter().flat_map(|(name, value)| [name, value]) {
+            bytes.push(kind);
+            bytes.extend_from_slice(&(text.len() as u64).to_le_bytes());
+            bytes.extend_from_slice(text.as_bytes());
+        }
     }
-    if variables.is_empty() && aliases.is_empty() {
-        return true;
-    }
-    // Also where the judgement does not look: in the text that an interpreter is fed.
-    let mut words = command.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
-    let bare = Surroundings { variables: Default::default(), aliases: Default::default(), ..surroundings.clone() };
-    !words.any(|word| variables.contains_key(word)) && judge(command, &bare) == *judgement
+    (!bytes.is_empty()).then(|| digest(&bytes))
 }
 
 fn passed(by: &str) -> Ruling {

@@ -17,6 +17,12 @@ pub struct KeepError(&'static str);
 
 /// Adds one entry of `[[approval.allow]]` to a document. Says whether it was missing.
 pub fn add_to_document(document: &mut DocumentMut, remembered: &Remembered) -> Result<bool, KeepError> {
+    let head = document.trailing().as_str().map(str::trim_end).unwrap_or_default();
+    let is_bare = document.is_empty() && !head.is_empty();
+    let head = format!("{head}\n\n");
+    if is_bare {
+        document.set_trailing("");
+    }
     let implicit = || {
         let mut table = Table::new();
         // No bare `[approval]` above the first entry.
@@ -26,7 +32,11 @@ pub fn add_to_document(document: &mut DocumentMut, remembered: &Remembered) -> R
     let approval = document.entry("approval").or_insert_with(implicit).as_table_mut().ok_or(KeepError("approval"))?;
     let allow = approval.entry("allow").or_insert_with(|| Item::ArrayOfTables(ArrayOfTables::new()));
     let allow = allow.as_array_of_tables_mut().ok_or(KeepError("approval.allow"))?;
-    let entry = table(remembered);
+    let mut entry = table(remembered);
+    if is_bare {
+        // A file of comments alone: they are its head.
+        entry.decor_mut().set_prefix(head);
+    }
     let same = |table: &Table| texts(table) == texts(&entry);
     if allow.iter().any(same) {
         return Ok(false);
@@ -41,9 +51,12 @@ fn table(remembered: &Remembered) -> Table {
         table.insert(key, value(text));
     };
     let component = match remembered {
-        Remembered::Command { command, directory, component } => {
+        Remembered::Command { command, directory, exports, component } => {
             put("command", command);
             put("directory", directory);
+            if let Some(exports) = exports {
+                put("exports", exports);
+            }
             component
         }
         Remembered::Category { category, component } => {
@@ -105,6 +118,14 @@ mod tests {
     }
 
     #[test]
+    fn the_head_of_a_file_without_anything_else_stays_its_head() {
+        let mut document: DocumentMut = "# mine\n".parse().unwrap();
+        let call = Remembered::Call { tool: "t".into(), arguments: None, component: None };
+        add_to_document(&mut document, &call).unwrap();
+        assert!(document.to_string().starts_with("# mine\n\n[[approval.allow]]\n"), "{document}");
+    }
+
+    #[test]
     fn a_file_that_is_written_otherwise_is_left_alone() {
         for text in ["approval = 1\n", "[approval]\nallow = [{ category = \"git\" }]\n"] {
             let mut document: DocumentMut = text.parse().unwrap();
@@ -119,7 +140,7 @@ mod tests {
         #[test]
         fn any_command_is_read_back_as_itself(command in any::<String>(), component in proptest::option::of("[^\0]{1,20}")) {
             let mut document = DocumentMut::new();
-            let remembered = Remembered::Command { command, directory: "/p".into(), component };
+            let remembered = Remembered::Command { command, directory: "/p".into(), exports: None, component };
             add_to_document(&mut document, &remembered).unwrap();
             prop_assert_eq!(read(&document), vec![remembered]);
         }

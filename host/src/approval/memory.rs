@@ -35,11 +35,10 @@ impl Memory {
         Self { state: Mutex::new(State { always, ..State::default() }) }
     }
 
-    /// Whether this was approved before, and for how long. `exact` tells whether the subject's text says all of what it does; if
-    /// not, only a decision about its kind counts.
+    /// Whether this was approved before, and for how long.
     ///
     /// Only what a person may decide can be remembered: for any other verdict nothing is known here.
-    pub(super) fn knows(&self, asker: &Asker, subject: &Subject, exact: bool) -> Option<Scope> {
+    pub(super) fn knows(&self, asker: &Asker, subject: &Subject) -> Option<Scope> {
         let state = self.lock();
         let always: Vec<&Remembered> = state.always.iter().filter(|it| it.is_for(asker)).collect();
         let session = asker.session.as_deref().unwrap_or_default();
@@ -47,10 +46,10 @@ impl Memory {
         let in_session =
             state.sessions.iter().filter(|(of, it)| !session.is_empty() && of == session && it.is_for(asker));
         let both: Vec<&Remembered> = always.iter().copied().chain(in_session.map(|(_, it)| it)).collect();
-        if covers(&always, asker, subject, exact) {
+        if covers(&always, asker, subject) {
             Some(Scope::Always)
         } else {
-            covers(&both, asker, subject, exact).then_some(Scope::Session)
+            covers(&both, asker, subject).then_some(Scope::Session)
         }
     }
 
@@ -90,12 +89,12 @@ impl Memory {
     }
 }
 
-fn covers(known: &[&Remembered], asker: &Asker, subject: &Subject, exact: bool) -> bool {
+fn covers(known: &[&Remembered], asker: &Asker, subject: &Subject) -> bool {
     match subject {
-        Subject::Command { command, directory, judgement } => {
+        Subject::Command { command, directory, exports, judgement } => {
             let same = |it: &&Remembered| match it {
-                Remembered::Command { command: text, directory: place, .. } => {
-                    text == command && Some(place) == directory.as_ref()
+                Remembered::Command { command: text, directory: place, exports: with, .. } => {
+                    text == command && Some(place) == directory.as_ref() && with == exports
                 }
                 Remembered::Category { .. } | Remembered::Call { .. } => false,
             };
@@ -106,13 +105,13 @@ fn covers(known: &[&Remembered], asker: &Asker, subject: &Subject, exact: bool) 
             let may_be_asked = judgement.verdict == Verdict::Ask;
             // All of nothing is true: a verdict without a reason must not pass for one whose reasons are all remembered.
             let kind = !judgement.reasons.is_empty() && judgement.reasons.iter().all(|reason| allowed(reason.category));
-            may_be_asked && ((exact && known.iter().any(same)) || kind)
+            may_be_asked && (known.iter().any(same) || kind)
         }
         Subject::Call { arguments, .. } => {
             let of_tool = |it: &&Remembered| match it {
                 Remembered::Call { tool, arguments: only, .. } if *tool == asker.tool => match only {
-                    Some(only) => exact && *only == digest(arguments),
-                    None => true,
+                    Some(only) => *only == digest(arguments.as_bytes()),
+                    None => subject.is_marked_alone(),
                 },
                 _ => false,
             };
@@ -134,7 +133,7 @@ mod tests {
         let reason = |category: &Category| Reason { category: *category, detail: String::new() };
         let reasons = categories.iter().map(reason).collect();
         let judgement = Judgement { verdict, reasons, commands: Vec::new() };
-        Subject::Command { command: command.into(), directory: Some(directory.into()), judgement }
+        Subject::Command { command: command.into(), directory: Some(directory.into()), exports: None, judgement }
     }
 
     fn pushes(command_text: &str, directory: &str) -> Subject {
@@ -146,15 +145,14 @@ mod tests {
         let memory = Memory::default();
         let (ada, told) = (asker("ada"), pushes("git push -f", "/p"));
         memory.add_to_session("ada", Remembered::exactly(&ada, &told).unwrap());
-        assert_eq!(memory.knows(&ada, &told, true), Some(Scope::Session));
-        assert_eq!(memory.knows(&ada, &told, false), None, "its text does not say all of what it does");
+        assert_eq!(memory.knows(&ada, &told), Some(Scope::Session));
         for other in [pushes("git push  -f", "/p"), pushes("git push -f ", "/p"), pushes("git push -f", "/p/q")] {
-            assert_eq!(memory.knows(&ada, &other, true), None, "{other:?}");
+            assert_eq!(memory.knows(&ada, &other), None, "{other:?}");
         }
-        assert_eq!(memory.knows(&asker("eve"), &told, true), None);
-        assert_eq!(memory.knows(&Asker { component: "other".into(), ..ada.clone() }, &told, true), None);
+        assert_eq!(memory.knows(&asker("eve"), &told), None);
+        assert_eq!(memory.knows(&Asker { component: "other".into(), ..ada.clone() }, &told), None);
         memory.forget_session("ada");
-        assert_eq!(memory.knows(&ada, &told, true), None);
+        assert_eq!(memory.knows(&ada, &told), None);
     }
 
     #[test]
@@ -162,8 +160,8 @@ mod tests {
         let memory = Memory::default();
         let told = pushes("git push -f", "/p");
         memory.add_to_session("", Remembered::exactly(&asker(""), &told).unwrap());
-        assert_eq!(memory.knows(&asker(""), &told, true), None);
-        assert_eq!(memory.knows(&Asker { session: None, ..asker("") }, &told, true), None);
+        assert_eq!(memory.knows(&asker(""), &told), None);
+        assert_eq!(memory.knows(&Asker { session: None, ..asker("") }, &told), None);
     }
 
     #[test]
@@ -172,10 +170,10 @@ mod tests {
         let kill = Remembered::Category { category: Category::Kill, component: None };
         let both = command("x", "/p", Verdict::Ask, &[Category::Git, Category::Kill]);
         let memory = Memory::new(vec![git]);
-        assert_eq!(memory.knows(&asker("s"), &pushes("any", "/p"), false), Some(Scope::Always));
-        assert_eq!(memory.knows(&asker("s"), &both, true), None);
+        assert_eq!(memory.knows(&asker("s"), &pushes("any", "/p")), Some(Scope::Always));
+        assert_eq!(memory.knows(&asker("s"), &both), None);
         memory.add_to_session("s", kill);
-        assert_eq!(memory.knows(&asker("s"), &both, true), Some(Scope::Session));
+        assert_eq!(memory.knows(&asker("s"), &both), Some(Scope::Session));
     }
 
     #[test]
@@ -183,7 +181,7 @@ mod tests {
         let disk = Remembered::Category { category: Category::Disk, component: None };
         let memory = Memory::new(vec![disk]);
         let subject = command("x", "/p", Verdict::Ask, &[Category::Disk]);
-        assert_eq!(memory.knows(&asker("s"), &subject, true), None);
+        assert_eq!(memory.knows(&asker("s"), &subject), None);
     }
 
     #[test]
@@ -191,8 +189,8 @@ mod tests {
         let memory = Memory::new(vec![Remembered::Category { category: Category::Git, component: None }]);
         let never = command("x", "/p", Verdict::Never, &[Category::Git]);
         memory.add_for_good(Remembered::exactly(&asker("s"), &never).unwrap());
-        assert_eq!(memory.knows(&asker("s"), &never, true), None);
-        assert_eq!(memory.knows(&asker("s"), &command("y", "/p", Verdict::Ask, &[]), true), None);
+        assert_eq!(memory.knows(&asker("s"), &never), None);
+        assert_eq!(memory.knows(&asker("s"), &command("y", "/p", Verdict::Ask, &[])), None);
     }
 
     #[test]
@@ -200,14 +198,14 @@ mod tests {
         let call = |arguments: &str| Subject::Call { arguments: arguments.into(), reasons: Vec::new() };
         let memory = Memory::default();
         memory.add_for_good(Remembered::exactly(&asker("s"), &call("{}")).unwrap());
-        assert_eq!(memory.knows(&asker("s"), &call("{}"), true), Some(Scope::Always));
-        assert_eq!(memory.knows(&asker("s"), &call("{ }"), true), None);
+        assert_eq!(memory.knows(&asker("s"), &call("{}")), Some(Scope::Always));
+        assert_eq!(memory.knows(&asker("s"), &call("{ }")), None);
         for kind in Remembered::kind(&asker("s"), &call("{}")) {
             memory.add_to_session("s", kind);
         }
-        assert_eq!(memory.knows(&asker("s"), &call("{ }"), true), Some(Scope::Session));
+        assert_eq!(memory.knows(&asker("s"), &call("{ }")), Some(Scope::Session));
         let other = Asker { tool: "process".into(), ..asker("s") };
-        assert_eq!(memory.knows(&other, &call("{}"), true), None);
+        assert_eq!(memory.knows(&other, &call("{}")), None);
     }
 
     #[test]
@@ -217,8 +215,8 @@ mod tests {
         for n in 0..=SESSION_DECISIONS {
             memory.add_to_session("s", Remembered::exactly(&asker("s"), &told(n)).unwrap());
         }
-        assert_eq!(memory.knows(&asker("s"), &told(0), true), None);
-        assert_eq!(memory.knows(&asker("s"), &told(1), true), Some(Scope::Session));
+        assert_eq!(memory.knows(&asker("s"), &told(0)), None);
+        assert_eq!(memory.knows(&asker("s"), &told(1)), Some(Scope::Session));
         assert_eq!(memory.lock().sessions.len(), SESSION_DECISIONS);
     }
 }

@@ -7,7 +7,7 @@ use std::{
 
 use serde::{Serialize, Serializer};
 
-use super::{answer::Answer, shell::Judgement, shown::Shown};
+use super::{answer::Answer, remembered::Remembered, shell::Judgement, shown::Shown};
 
 /// Names a question. 128 random bits: who was not shown a question can't answer it, and no id of an earlier process comes back.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -65,6 +65,8 @@ pub enum Subject {
         command: String,
         /// Where it would run, if that is known.
         directory: Option<String>,
+        /// The digest of what the task exported and aliased before, if it did.
+        exports: Option<String>,
         /// What stands against it.
         judgement: Judgement,
     },
@@ -77,15 +79,14 @@ pub enum Subject {
     },
 }
 
+/// Why a call is asked about that no hook asks about.
+pub(super) const MARKED: &str = "the operator wants to be asked about every call of this tool";
+
 impl Subject {
-    /// Whether it may be approved as a kind: no category of a command is grave. A call's kind is its tool.
-    pub(super) fn has_kind(&self) -> bool {
-        match self {
-            Self::Command { judgement, .. } => {
-                !judgement.reasons.is_empty() && judgement.reasons.iter().all(|reason| !reason.category.is_grave())
-            }
-            Self::Call { .. } => true,
-        }
+    /// Whether it is a call that the operator wants to be asked about, and nobody else. Who allows every such call allows none that a
+    /// hook asks about.
+    pub(super) fn is_marked_alone(&self) -> bool {
+        matches!(self, Self::Call { reasons, .. } if reasons.iter().all(|reason| reason == MARKED))
     }
 }
 
@@ -95,17 +96,16 @@ pub struct Question {
     id: QuestionId,
     asker: Asker,
     subject: Subject,
-    exact: bool,
     note: Option<String>,
     asked: SystemTime,
     timeout: Duration,
 }
 
 impl Question {
-    /// A new question with an id of its own. `exact` tells whether its exact text can be remembered.
-    pub(super) fn new(asker: Asker, subject: Subject, exact: bool, timeout: Duration) -> Result<Self, NoRandomness> {
+    /// A new question with an id of its own.
+    pub(super) fn new(asker: Asker, subject: Subject, timeout: Duration) -> Result<Self, NoRandomness> {
         let id = QuestionId(random_hex()?);
-        Ok(Self { id, asker, subject, exact, note: None, asked: SystemTime::now(), timeout })
+        Ok(Self { id, asker, subject, note: None, asked: SystemTime::now(), timeout })
     }
 
     /// The same question with what a reviewer said about it.
@@ -130,18 +130,17 @@ impl Question {
 
     /// The answers that are possible. What could not be kept is not offered.
     pub fn choices(&self) -> Vec<&'static str> {
+        let session = self.asker.session.as_deref().is_some_and(|session| !session.is_empty());
+        let exactly = Remembered::exactly(&self.asker, &self.subject).is_some();
+        let kind = !Remembered::kind(&self.asker, &self.subject).is_empty();
         let possible = |word: &&str| match *word {
-            "session" => self.exact && self.has_session(),
-            "always" => self.exact,
-            "session-category" => self.subject.has_kind() && self.has_session(),
-            "always-category" => self.subject.has_kind(),
+            "session" => exactly && session,
+            "always" => exactly,
+            "session-category" => kind && session,
+            "always-category" => kind,
             _ => true,
         };
         Answer::CHOICES.into_iter().filter(possible).collect()
-    }
-
-    pub(super) fn has_session(&self) -> bool {
-        self.asker.session.as_deref().is_some_and(|session| !session.is_empty())
     }
 
     pub(super) fn asker(&self) -> &Asker {

@@ -4,7 +4,8 @@
 //! [[approval.allow]]
 //! command   = "git push --force origin topic"
 //! directory = "/home/ada/project"
-//! component = "terminal"
+//! component = "terminal"           # without it: any
+//! exports   = "blake3:51ab…"       # without it: where the task has exported nothing
 //!
 //! [[approval.allow]]
 //! category = "git"
@@ -32,6 +33,9 @@ pub enum Remembered {
         command: String,
         /// Where: the same words mean something else elsewhere.
         directory: String,
+        /// The digest of what the task had exported and aliased, nothing if that was nothing: `rm -rf $X`, approved for one X,
+        /// must not pass for another, and `kubectl delete` obeys variables that its text does not name.
+        exports: Option<String>,
         /// For whom.
         component: Option<String>,
     },
@@ -74,8 +78,13 @@ pub enum InvalidRemembered {
     #[error("category {0} can't be allowed as a whole; allow its exact commands with command and directory")]
     Grave(Category),
     /// A digest that is none.
-    #[error("arguments {0:?} are no digest; they look like \"blake3:\" and 64 hex digits")]
-    NoDigest(String),
+    #[error("{key} {text:?} is no digest; it looks like \"blake3:\" and 64 hex digits")]
+    NoDigest {
+        /// The key.
+        key: &'static str,
+        /// What it says.
+        text: String,
+    },
     /// An empty name.
     #[error("{0} is empty")]
     Empty(&'static str),
@@ -90,6 +99,8 @@ struct Written {
     #[serde(skip_serializing_if = "Option::is_none")]
     directory: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    exports: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     category: Option<Category>,
     #[serde(skip_serializing_if = "Option::is_none")]
     tool: Option<String>,
@@ -103,27 +114,33 @@ impl TryFrom<Written> for Remembered {
     type Error = InvalidRemembered;
 
     fn try_from(written: Written) -> Result<Self, InvalidRemembered> {
-        let Written { command, directory, category, tool, arguments, component } = written;
+        let Written { command, directory, exports, category, tool, arguments, component } = written;
         let beside = |key, beside| Err(InvalidRemembered::Beside { key, beside });
         if component.as_deref() == Some("") {
             return Err(InvalidRemembered::Empty("component"));
         }
+        for (key, digest) in [("exports", &exports), ("arguments", &arguments)] {
+            if let Some(text) = digest.clone().filter(|text| !is_digest(text)) {
+                return Err(InvalidRemembered::NoDigest { key, text });
+            }
+        }
         match (command, category, tool) {
             (Some(_), None, None) if arguments.is_some() => beside("arguments", "command"),
             (Some(command), None, None) => match directory {
-                Some(directory) if directory.starts_with('/') => Ok(Self::Command { command, directory, component }),
+                Some(directory) if directory.starts_with('/') => {
+                    Ok(Self::Command { command, directory, exports, component })
+                }
                 _ => Err(InvalidRemembered::NoDirectory(command)),
             },
             (None, Some(_), None) if directory.is_some() => beside("directory", "category"),
+            (None, Some(_), None) if exports.is_some() => beside("exports", "category"),
             (None, Some(_), None) if arguments.is_some() => beside("arguments", "category"),
             (None, Some(category), None) if category.is_grave() => Err(InvalidRemembered::Grave(category)),
             (None, Some(category), None) => Ok(Self::Category { category, component }),
             (None, None, Some(_)) if directory.is_some() => beside("directory", "tool"),
+            (None, None, Some(_)) if exports.is_some() => beside("exports", "tool"),
             (None, None, Some(tool)) if tool.is_empty() => Err(InvalidRemembered::Empty("tool")),
-            (None, None, Some(tool)) => match arguments {
-                Some(digest) if !is_digest(&digest) => Err(InvalidRemembered::NoDigest(digest)),
-                arguments => Ok(Self::Call { tool, arguments, component }),
-            },
+            (None, None, Some(tool)) => Ok(Self::Call { tool, arguments, component }),
             _ => Err(InvalidRemembered::NotOne),
         }
     }
@@ -131,11 +148,18 @@ impl TryFrom<Written> for Remembered {
 
 impl From<Remembered> for Written {
     fn from(remembered: Remembered) -> Self {
-        let nothing =
-            Self { command: None, directory: None, category: None, tool: None, arguments: None, component: None };
+        let nothing = Self {
+            command: None,
+            directory: None,
+            exports: None,
+            category: None,
+            tool: None,
+            arguments: None,
+            component: None,
+        };
         match remembered {
-            Remembered::Command { command, directory, component } => {
-                Self { command: Some(command), directory: Some(directory), component, ..nothing }
+            Remembered::Command { command, directory, exports, component } => {
+                Self { command: Some(command), directory: Some(directory), exports, component, ..nothing }
             }
             Remembered::Category { category, component } => Self { category: Some(category), component, ..nothing },
             Remembered::Call { tool, arguments, component } => {
@@ -150,32 +174,42 @@ impl Remembered {
     pub(super) fn exactly(asker: &Asker, subject: &Subject) -> Option<Self> {
         let component = Some(asker.component.clone());
         match subject {
-            Subject::Command { command, directory: Some(directory), .. } => {
-                Some(Self::Command { command: command.clone(), directory: directory.clone(), component })
-            }
-            Subject::Command { directory: None, .. } => None,
+            Subject::Command { command, directory, exports, .. } => Self::Command {
+                command: command.clone(),
+                directory: directory.clone()?,
+                exports: exports.clone(),
+                component,
+            },
             Subject::Call { arguments, .. } => {
-                Some(Self::Call { tool: asker.tool.clone(), arguments: Some(digest(arguments)), component })
+                Self::Call { tool: asker.tool.clone(), arguments: Some(digest(arguments.as_bytes())), component }
             }
         }
+        .readable()
     }
 
-    /// What an approval of all of this kind is remembered as. Nothing where a category is grave.
+    /// What an approval of all of this kind is remembered as. Nothing where a category is grave. A call's kind is its tool.
     pub(super) fn kind(asker: &Asker, subject: &Subject) -> Vec<Self> {
         let component = Some(asker.component.clone());
-        if !subject.has_kind() {
-            return Vec::new();
-        }
-        match subject {
+        let entries: Option<Vec<Self>> = match subject {
             Subject::Command { judgement, .. } => {
                 let mut categories: Vec<_> = judgement.reasons.iter().map(|reason| reason.category).collect();
                 categories.sort();
                 categories.dedup();
-                let of = |category| Self::Category { category, component: component.clone() };
+                let of = |category| Self::Category { category, component: component.clone() }.readable();
                 categories.into_iter().map(of).collect()
             }
-            Subject::Call { .. } => vec![Self::Call { tool: asker.tool.clone(), arguments: None, component }],
-        }
+            Subject::Call { .. } if !subject.is_marked_alone() => None,
+            Subject::Call { .. } => {
+                Self::Call { tool: asker.tool.clone(), arguments: None, component }.readable().map(|it| vec![it])
+            }
+        };
+        entries.unwrap_or_default()
+    }
+
+    /// Itself, if it could be read back: what is written must never make the operator's file unreadable, and the rules of the
+    /// file hold for answers too.
+    fn readable(self) -> Option<Self> {
+        Written::from(self).try_into().ok()
     }
 
     /// Whether it is about this component.
@@ -185,10 +219,10 @@ impl Remembered {
     }
 }
 
-/// The digest of exact arguments. The same values in another order are other arguments: that asks once too often, never too
+/// The digest of exact arguments or exports. The same values in another order are others: that asks once too often, never too
 /// seldom.
-pub(super) fn digest(arguments: &str) -> String {
-    format!("blake3:{}", blake3::hash(arguments.as_bytes()).to_hex())
+pub(super) fn digest(bytes: &[u8]) -> String {
+    format!("blake3:{}", blake3::hash(bytes).to_hex())
 }
 
 fn is_digest(text: &str) -> bool {
@@ -206,7 +240,7 @@ mod tests {
 
     #[test]
     fn what_is_written_is_read_back() {
-        let digest = digest("{}");
+        let digest = digest(b"{}");
         for text in [
             "command = \"git push -f\\n\"\ndirectory = \"/p\"\n".to_owned(),
             "command = \"x\"\ndirectory = \"/p\"\ncomponent = \"terminal\"\n".to_owned(),
@@ -228,17 +262,19 @@ mod tests {
             ("command = \"x\"\ndirectory = \"/p\"\ntool = \"t\"", "exactly one of"),
             ("command = \"x\"", "needs the directory"),
             ("command = \"x\"\ndirectory = \"p\"", "needs the directory"),
-            ("command = \"x\"\ndirectory = \"/p\"\narguments = \"y\"", "arguments says nothing beside command"),
+            ("command = \"x\"\ndirectory = \"/p\"\narguments = \"D\"", "arguments says nothing beside command"),
             ("category = \"git\"\ndirectory = \"/p\"", "directory says nothing beside category"),
             ("category = \"exfiltration\"", "exfiltration can't be allowed as a whole"),
             ("category = \"system-delete\"", "system-delete can't be allowed as a whole"),
             ("category = \"gti\"", "unknown variant"),
             ("tool = \"\"", "tool is empty"),
             ("tool = \"t\"\narguments = \"blake3:12\"", "no digest"),
+            ("command = \"x\"\ndirectory = \"/p\"\nexports = \"A=1\"", "exports \"A=1\" is no digest"),
+            ("category = \"git\"\nexports = \"D\"", "exports says nothing beside category"),
             ("tool = \"t\"\nargument = \"x\"", "unknown field"),
             ("tool = \"t\"\ncomponent = \"\"", "component is empty"),
         ] {
-            let why = read(text).unwrap_err();
+            let why = read(&text.replace("\"D\"", &format!("\"{}\"", digest(b"")))).unwrap_err();
             assert!(why.contains(says), "{text}: {why}");
         }
     }

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::{
     question::{Question, Subject},
-    shell::Verdict,
+    shell::Judgement,
 };
 use crate::text::is_hidden;
 
@@ -66,16 +66,15 @@ pub struct Shown {
 
 impl Shown {
     pub(super) fn of(question: &Question) -> Self {
-        let name = |text: &str| one_line(text, NAME_BYTES);
         let asker = question.asker();
         let (kind, (text, omitted), directory, reasons) = match question.subject() {
-            Subject::Command { command, directory, judgement } => {
+            Subject::Command { command, directory, judgement, .. } => {
                 let reasons: Vec<String> =
                     judgement.reasons.iter().map(|reason| format!("{}: {}", reason.category, reason.detail)).collect();
-                ("command", cut(escape(command), COMMAND_BYTES), directory.as_deref().map(name), reasons)
+                ("command", cut(lines(command), COMMAND_BYTES), directory.as_deref().map(name), reasons)
             }
             Subject::Call { arguments, reasons } => {
-                ("call", cut(escape(arguments), ARGUMENTS_BYTES), None, reasons.clone())
+                ("call", cut(lines(arguments), ARGUMENTS_BYTES), None, reasons.clone())
             }
         };
         Self {
@@ -97,16 +96,23 @@ impl Shown {
         }
     }
 
-    /// The question for a terminal. Each line of the agent's text begins with a bar, so that none can pass for the host's words.
-    pub fn prompt(&self) -> String {
+    /// The question for a terminal of so many columns. Each line of the agent's text begins with a bar and is broken before the
+    /// terminal would break it, so that none can pass for the host's words.
+    pub fn prompt(&self, columns: usize) -> String {
         let what = if self.kind == "command" { "run this command" } else { "make this call, with these arguments" };
         let mut lines = vec![format!("{} (component {}) wants to {what}:", self.tool, self.component)];
-        lines.extend(self.text.split('\n').map(|line| format!("  | {line}")));
+        let mut quote = |label: &str, text: &str| {
+            let room = columns.saturating_sub(QUOTE_COLUMNS).max(QUOTE_COLUMNS);
+            for piece in text.split('\n').flat_map(|line| broken(line, room)) {
+                lines.push(format!("{label:3} | {piece}"));
+            }
+        };
+        quote("", &self.text);
+        self.directory.iter().for_each(|directory| quote("in", directory));
+        self.reasons.iter().for_each(|reason| quote("why", reason));
         if self.omitted > 0 {
-            lines.push(format!("  {} bytes are not shown", self.omitted));
+            lines.push(format!("{} bytes of the arguments are not shown", self.omitted));
         }
-        lines.extend(self.directory.iter().map(|directory| format!("in  | {directory}")));
-        lines.extend(self.reasons.iter().map(|reason| format!("why | {reason}")));
         if self.more_reasons > 0 {
             lines.push(format!("and {} more reasons", self.more_reasons));
         }
@@ -116,47 +122,93 @@ impl Shown {
     }
 }
 
+/// Columns of the label and the bar before a quoted line.
+const QUOTE_COLUMNS: usize = 6;
+
+/// A tab's most columns.
+const TAB_COLUMNS: usize = 8;
+
+/// A line in pieces of at most so many columns. What is not ASCII counts as wide: a piece that is too short does no harm.
+fn broken(line: &str, columns: usize) -> Vec<String> {
+    let mut pieces = vec![String::new()];
+    let mut used = 0;
+    for c in line.chars() {
+        let wide = match c {
+            '\t' => TAB_COLUMNS,
+            c if c.is_ascii() => 1,
+            _ => 2,
+        };
+        if used + wide > columns && used > 0 {
+            pieces.push(String::new());
+            used = 0;
+        }
+        used += wide;
+        // There is always a piece: the list starts with one.
+        if let Some(piece) = pieces.last_mut() {
+            piece.push(c);
+        }
+    }
+    pieces
+}
+
 /// Whether a command can be shown whole.
 pub(super) fn fits(command: &str) -> bool {
-    command.len() <= COMMAND_BYTES && escape(command).len() <= COMMAND_BYTES
+    command.len() <= COMMAND_BYTES && lines(command).len() <= COMMAND_BYTES
 }
+
+/// How many reasons a model is told.
+const FEW: usize = 4;
 
 /// The reasons against something in one line for a model or a log: the first few.
 pub(super) fn summary(subject: &Subject) -> String {
-    const FEW: usize = 4;
-    let mut all: Vec<String> = Vec::new();
     match subject {
-        Subject::Command { judgement, .. } => {
-            for reason in &judgement.reasons {
-                all.push(one_line(&format!("{}: {}", reason.category, reason.detail), REASON_BYTES));
-            }
-            debug_assert!(judgement.verdict == Verdict::Allow || !all.is_empty());
-        }
-        Subject::Call { reasons, .. } => all.extend(reasons.iter().map(|reason| one_line(reason, REASON_BYTES))),
+        Subject::Command { judgement, .. } => self::reasons(judgement),
+        Subject::Call { reasons, .. } => few(reasons.iter().take(FEW).cloned().collect(), reasons.len()),
     }
-    all.dedup();
-    let more = all.len().saturating_sub(FEW);
-    all.truncate(FEW);
-    let text = all.join("; ");
-    if more > 0 { format!("{text}; and {more} more") } else { text }
 }
 
-/// One safe line of about `max` bytes.
+/// The same of a judgement.
+pub(super) fn reasons(judgement: &Judgement) -> String {
+    let reasons = judgement.reasons.iter().take(FEW).map(|it| format!("{}: {}", it.category, it.detail));
+    few(reasons.collect(), judgement.reasons.len())
+}
+
+fn few(mut few: Vec<String>, all: usize) -> String {
+    for reason in &mut few {
+        *reason = one_line(reason, REASON_BYTES);
+    }
+    if all > FEW {
+        few.push(format!("and {} more", all - FEW));
+    }
+    few.join("; ")
+}
+
+/// One safe line of about `max` bytes, with its blanks and line ends made one blank each.
 pub(super) fn one_line(text: &str, max: usize) -> String {
-    // Cut first: the text may be large. Escaping what is left can make it longer, so it is cut again.
+    // Cut first: the text may be large. Escaping can make what is left longer, so it is cut again.
     let text = &text[..text.floor_char_boundary(max.saturating_mul(2))];
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let line = escape(&line);
+    let line = escape(&text.split_whitespace().collect::<Vec<_>>().join(" "), |_| false);
     if line.len() <= max { line } else { format!("{}…", &line[..line.floor_char_boundary(max)]) }
 }
 
-/// The text with everything escaped that is obeyed or unseen; line ends and tabs stay.
-fn escape(text: &str) -> String {
+/// A name, id or path as it is, on one line.
+fn name(text: &str) -> String {
+    let (shown, omitted) = cut(escape(text, |_| false), NAME_BYTES);
+    if omitted == 0 { shown } else { format!("{shown}…") }
+}
+
+/// The text with everything escaped that is obeyed or unseen, but for what is kept.
+fn escape(text: &str, kept: fn(char) -> bool) -> String {
     let mut safe = String::with_capacity(text.len());
     for c in text.chars() {
-        if is_hidden(c) && !matches!(c, '\n' | '\t') { safe.extend(c.escape_unicode()) } else { safe.push(c) }
+        if is_hidden(c) && !kept(c) { safe.extend(c.escape_unicode()) } else { safe.push(c) }
     }
     safe
+}
+
+/// The same for a text of many lines.
+fn lines(text: &str) -> String {
+    escape(text, |c| matches!(c, '\n' | '\t'))
 }
 
 /// At most `max` bytes, and how many are missing at the end.

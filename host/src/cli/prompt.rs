@@ -2,17 +2,33 @@
 
 use std::{
     fs::{File, OpenOptions},
-    io::{BufRead, BufReader, IsTerminal, Write},
-    sync::Arc,
+    io::{IsTerminal, Read, Write},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     thread,
 };
 
 use futures_util::future::BoxFuture;
 use hermes_host::approval::{Answer, Approver, Question};
+use rustix::{
+    event::{PollFd, PollFlags, Timespec, poll},
+    termios::{QueueSelector, tcflush, tcgetwinsize},
+};
 use tokio::sync::{Mutex, oneshot};
 
 /// The terminal that this process belongs to, whatever became of its streams.
 const TERMINAL: &str = "/dev/tty";
+
+/// How often a prompt looks whether its question still stands.
+const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
+
+/// The longest line that is read. The longest answer has 16 letters.
+const LINE_BYTES: usize = 256;
+
+/// Columns of a terminal that does not say.
+const COLUMNS: u16 = 80;
 
 /// Somebody at the terminal. One question at a time.
 pub(super) struct Prompt(Mutex<()>);
@@ -24,16 +40,28 @@ impl Prompt {
     }
 }
 
+/// Dropped, it gives the question up.
+struct Standing(Arc<AtomicBool>);
+
+impl Drop for Standing {
+    fn drop(&mut self) {
+        self.0.store(false, Ordering::Release);
+    }
+}
+
 impl Approver for Prompt {
     fn ask<'a>(&'a self, question: &'a Question) -> BoxFuture<'a, Answer> {
         Box::pin(async move {
             let _turn = self.0.lock().await;
             let (said, answer) = oneshot::channel();
-            let (text, choices) = (question.shown().prompt(), question.choices());
-            // A thread of its own: reading from a terminal can't be given up, and the question can.
+            let (shown, choices) = (question.shown(), question.choices());
+            let stands = Arc::new(AtomicBool::new(true));
+            let _standing = Standing(Arc::clone(&stands));
+            // A thread of its own: a terminal is read by waiting for it.
             let asked = thread::Builder::new().name("hermes-prompt".into()).spawn(move || {
+                let text = |columns| shown.prompt(columns);
                 // Nobody waits for it any more where this fails.
-                let _ = said.send(ask(&text, &choices));
+                let _ = said.send(ask(text, &choices, &stands));
             });
             match asked {
                 Ok(_) => {
@@ -49,18 +77,37 @@ fn open() -> Option<File> {
     OpenOptions::new().read(true).write(true).open(TERMINAL).ok()
 }
 
-/// Asks until a word is understood. An empty line is none.
-fn ask(text: &str, choices: &[&'static str]) -> Option<Answer> {
+/// Asks until a word is understood or the question no longer stands. An empty line is no word, and what was typed before the question is
+/// no answer to it.
+fn ask(text: impl Fn(usize) -> String, choices: &[&'static str], stands: &AtomicBool) -> Option<Answer> {
     let mut terminal = open()?;
-    let mut lines = BufReader::new(terminal.try_clone().ok()?).lines();
-    writeln!(terminal, "\n{text}").ok()?;
+    let columns =
+        tcgetwinsize(&terminal).ok().map(|size| size.ws_col).filter(|columns| *columns > 0).unwrap_or(COLUMNS);
+    tcflush(&terminal, QueueSelector::IFlush).ok()?;
+    writeln!(terminal, "\n{}", text(columns.into())).ok()?;
     loop {
         write!(terminal, "{}? ", choices.join(" / ")).ok()?;
         terminal.flush().ok()?;
-        let line = lines.next()?.ok()?;
+        let line = line(&mut terminal, stands)?;
         match line.trim().parse::<Answer>() {
             Ok(answer) if choices.contains(&line.trim()) => return Some(answer),
             _ => writeln!(terminal, "please type one of these words").ok()?,
+        }
+    }
+}
+
+/// A line, unless the question is given up before it comes.
+fn line(terminal: &mut File, stands: &AtomicBool) -> Option<String> {
+    loop {
+        let ready = poll(&mut [PollFd::new(&*terminal, PollFlags::IN)], Some(&LOOK)).ok()?;
+        if !stands.load(Ordering::Acquire) {
+            writeln!(terminal, "\n(the question is withdrawn)").ok()?;
+            return None;
+        }
+        if ready > 0 {
+            let mut line = [0; LINE_BYTES];
+            let length = terminal.read(&mut line).ok().filter(|length| *length > 0)?;
+            return Some(String::from_utf8_lossy(line.get(..length)?).into_owned());
         }
     }
 }

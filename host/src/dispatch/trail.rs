@@ -60,7 +60,7 @@ impl<'a> Trail<'a> {
             component: self.component.map(|digest| digest.to_string()),
             arguments: self.arguments.unwrap_or_else(|| Digest::of(arguments.as_bytes())).to_string(),
             capabilities: usage.capabilities.names().map(str::to_owned).collect(),
-            approval: self.approval.map(str::to_owned),
+            approval: usage.approval.or(self.approval).map(str::to_owned),
             fuel: usage.fuel,
             memory: usage.memory as u64,
             duration_us: u64::try_from(self.started.elapsed().as_micros()).unwrap_or(u64::MAX),

@@ -22,7 +22,7 @@ pub enum Backend {
     Local,
     /// On this machine, confined, for all components.
     Sandbox,
-    /// On another machine, for all components.
+    /// On another machine. Only for bundled components, too.
     Ssh,
 }
 
@@ -58,7 +58,7 @@ impl TerminalConfig {
     /// Where a component's commands run.
     pub fn place(&self, is_bundled: bool, grant: &TerminalGrant) -> Place {
         match (self.backend, &self.ssh) {
-            (Backend::Ssh, Some(target)) => Place::Ssh(target.clone()),
+            (Backend::Ssh, Some(target)) if is_bundled => Place::Ssh(target.clone()),
             (Backend::Local, _) if is_bundled => Place::Local,
             _ => Place::Sandbox { network: grant.network || (is_bundled && self.network) },
         }
@@ -81,11 +81,6 @@ pub struct TerminalGrant {
 }
 
 impl TerminalGrant {
-    /// What a bundled component has without being granted it.
-    pub fn bundled() -> Self {
-        Self { shell: true, ..Self::default() }
-    }
-
     /// Whether nothing may be run.
     pub fn is_empty(&self) -> bool {
         !self.shell && self.exec.is_empty()

@@ -152,11 +152,14 @@ impl HostBuilder {
 
     /// Makes the host and loads all components. Takes a while where some must be compiled.
     pub fn build(self) -> Result<Host, HostError> {
+        if launch::was_asked() {
+            return Err(HostError::WorkerNotRun);
+        }
         let home = self.home.map_or_else(default_home, Ok)?;
         let compiler = match self.compiler {
             Some(compiler) => compiler,
             // A worker that came this far would start a worker of its own, and so on.
-            None if worker::was_asked() || launch::was_asked() => return Err(HostError::WorkerNotRun),
+            None if worker::was_asked() => return Err(HostError::WorkerNotRun),
             None => Compiler::Worker(OWN_PROGRAM.into(), CompileLimits::STANDARD),
         };
         let (config, config_is_named) = match self.config {
@@ -179,7 +182,9 @@ impl HostBuilder {
             gate = gate.with_approver(approver);
         }
         let gate = Arc::new(gate);
-        let hidden = [home.clone(), config.clone()].into_iter().chain(hook_folders.iter().cloned()).collect();
+        // What decides what a command may do is not for commands.
+        let hidden =
+            [home.clone(), config.clone()].into_iter().chain(folders.iter().chain(&hook_folders).cloned()).collect();
         let loader = Arc::new(Loader::new(Arc::clone(&sandbox), cache, compiler));
         let pipeline = Pipeline {
             sandbox,

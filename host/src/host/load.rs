@@ -14,7 +14,7 @@ use bytes::Bytes;
 
 use super::{Added, Current, Host, HostError, RegisterError, Settings};
 use crate::{
-    approval::Reviewer,
+    approval::{Mode, Reviewer},
     capability::Granted,
     component::{Component, ComponentFile, Digest, Hooks, Kind, Origin, Refusal, Terms, Tools, scan},
     dispatch::{Bounds, Guardrails, HookSource, OnFailure, Policy, Watcher},
@@ -106,6 +106,7 @@ impl Host {
             .approval
             .reviewer
             .as_ref()
+            .filter(|_| config.approval.mode == Mode::Smart)
             .map(|reviewer| Reviewer::new(reviewer, |name| std::env::var(name).ok()).map_err(HostError::Reviewer));
         self.0.pipeline.gate.configure(config.approval.clone(), reviewer.transpose()?);
         let before = self.0.current.load_full();

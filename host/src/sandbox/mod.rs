@@ -97,6 +97,8 @@ pub struct Usage {
     pub host_calls: u32,
     /// Which capabilities it made use of.
     pub capabilities: Used,
+    /// What became of a question about one of its commands, where there was one.
+    pub approval: Option<&'static str>,
     /// Wall clock, waiting for a place not included.
     pub duration: Duration,
 }
@@ -326,6 +328,7 @@ impl Sandbox {
                 memory: store.data().meter.peak(),
                 host_calls: store.data().host_calls(),
                 capabilities: store.data().used(),
+                approval: store.data().approval,
                 duration: Duration::ZERO,
             };
             (answer, usage)

@@ -21,6 +21,8 @@ pub type ProgressListener = Arc<dyn Fn(Progress) + Send + Sync>;
 pub struct CallState {
     pub(crate) log: CallLog,
     pub(crate) held: OfCall,
+    /// What became of a question about a command, where there was one.
+    pub(crate) approval: Option<&'static str>,
     /// The time it has.
     pub(crate) clock: Arc<Clock>,
     pub(super) meter: Meter,
@@ -40,6 +42,7 @@ impl CallState {
         Self {
             log: CallLog::default(),
             held,
+            approval: None,
             clock,
             meter: Meter::new(limits.memory),
             limits,

@@ -190,9 +190,10 @@ async fn a_host_that_is_killed_leaves_nothing() {
     let scene = Scene::local();
     let place = Place::new();
     fs::write(place.home().join("hermes.toml"), "[approval]\nmode = \"off\"\n").unwrap();
-    let command = format!("trap '' TERM HUP; {}; {}", daemon(&scene.sleep()), scene.sleep());
+    let script = format!("trap '' TERM HUP; {}; {}", daemon(&scene.sleep()), scene.sleep());
+    fs::write(scene.workspace.path().join("script"), script).unwrap();
     let mut host = Command::new(BINARY);
-    host.args(["call", "terminal", &json!({ "command": command }).to_string(), "--home"]).arg(place.home());
+    host.args(["call", "terminal", &json!({ "command": "bash script" }).to_string(), "--home"]).arg(place.home());
     host.arg("--workspace").arg(scene.workspace.path()).stdin(Stdio::null()).stdout(Stdio::null());
     let mut host = host.spawn().unwrap();
     // A daemon and one that is waited for.

@@ -277,12 +277,17 @@ async fn what_a_shell_in_the_background_is_told_is_judged_too() {
     };
     let answer = send("submit", "echo harmless > told").await;
     assert!(answer.get("error").is_none_or(Value::is_null), "{answer}");
-    assert_eq!(person.1.load(Ordering::SeqCst), 1);
-    // In two halves it is the same line.
-    send("write", "rm -rf ").await;
-    let answer = send("write", "/\n").await;
-    assert!(answer.to_string().contains("never"), "{answer}");
+    assert_eq!(person.1.load(Ordering::SeqCst), 2, "nobody knows what state the shell is in");
     until("it was told", || office.path("work/told").exists()).await;
+    // However many writes bring it, it is the same command.
+    for (first, second) in [("rm -rf ", "/\n"), ("nic\\\n", "e rm -rf /\n"), ("cd /\n", "rm -rf etc\n")] {
+        let answer = send("write", first).await;
+        assert!(answer.get("error").is_none_or(Value::is_null), "{answer}");
+        let answer = send("write", second).await;
+        assert!(answer.to_string().contains("never"), "{second}: {answer}");
+        // The line that was begun is given up.
+        send("write", "\n").await;
+    }
 }
 
 /// The terminal tools with other bytes: a component that nobody knows.
@@ -347,7 +352,10 @@ async fn a_program_runs_as_it_was_granted_and_no_shell_reads_it() {
         ("bash", vec!["-c", "id"]),
     ] {
         let answer = run(program, arguments.clone()).await;
-        assert!(answer["error"].as_str().is_some_and(|why| why.contains("not granted")), "{program} {arguments:?}: {answer}");
+        assert!(
+            answer["error"].as_str().is_some_and(|why| why.contains("not granted")),
+            "{program} {arguments:?}: {answer}"
+        );
     }
     let answer = call(&host, "commands", json!({ "shell": "echo x" })).await;
     assert!(answer["error"].as_str().is_some_and(|why| why.contains("--shell")), "{answer}");

@@ -19,7 +19,7 @@ pub(crate) struct Commands {
 
 /// Runs one command.
 #[tool]
-fn commands(args: Commands) -> Result<Value> {
+pub(crate) fn commands(args: Commands) -> Result<Value> {
     let command = match args.shell {
         Some(line) => Command::Shell(line),
         None => Command::Exec(Program { name: args.program, arguments: args.arguments }),

@@ -204,6 +204,24 @@ async fn a_redirect_is_not_followed() {
     assert!(target.requests.try_recv().is_err(), "the redirect's target was asked");
 }
 
+/// Nothing of the command leaves before the server has proved who it is; this one proves nothing.
+#[tokio::test]
+async fn https_speaks_tls_from_its_first_byte() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("https://{}", listener.local_addr().unwrap());
+    let server = thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut bytes = [0; 4096];
+        let count = stream.read(&mut bytes).unwrap();
+        bytes[..count].to_vec()
+    });
+    let config = ReviewerConfig { url, model: "small".into(), key_env: None };
+    let review = Reviewer::new(&config, |_| None).unwrap().review("rm -rf build", None, &[]).await;
+    let sent = server.join().unwrap();
+    assert_eq!((sent[0], review), (0x16, Review::Escalate));
+    assert!(!String::from_utf8_lossy(&sent).contains("rm -rf"));
+}
+
 #[test]
 fn the_key_is_not_printed() {
     let config = ReviewerConfig { url: "https://m.example".into(), model: "m".into(), key_env: Some("KEY".into()) };

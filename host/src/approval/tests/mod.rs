@@ -111,6 +111,6 @@ fn why(ruling: Ruling) -> String {
 
 fn question(timeout: Duration) -> Question {
     let judgement = shell::judge(PUSH, &here());
-    let subject = Subject::Command { command: PUSH.into(), directory: here().directory, judgement };
-    Question::new(asker(), subject, true, timeout).unwrap()
+    let subject = Subject::Command { command: PUSH.into(), directory: here().directory, exports: None, judgement };
+    Question::new(asker(), subject, timeout).unwrap()
 }

@@ -92,9 +92,13 @@ async fn an_id_of_an_earlier_process_is_unknown() {
 #[tokio::test]
 async fn an_answer_that_is_not_offered_is_told_and_the_question_stays() {
     let queue = Queue::default();
-    let subject =
-        Subject::Command { command: UPLOAD.into(), directory: None, judgement: shell::judge(UPLOAD, &here()) };
-    let _waiting = queue.put(Question::new(asker(), subject, false, TIMEOUT).unwrap());
+    let subject = Subject::Command {
+        command: UPLOAD.into(),
+        directory: None,
+        exports: None,
+        judgement: shell::judge(UPLOAD, &here()),
+    };
+    let _waiting = queue.put(Question::new(asker(), subject, TIMEOUT).unwrap());
     let id = queue.pending()[0].id().clone();
     for word in ["session", "always", "session-category", "always-category"] {
         let why = queue.answer(&id, word.parse().unwrap()).unwrap_err().to_string();

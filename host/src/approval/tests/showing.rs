@@ -7,8 +7,13 @@ use crate::text::is_hidden;
 
 fn shown(command: &str) -> Shown {
     let judgement = shell::judge(command, &here());
-    let subject = Subject::Command { command: command.into(), directory: Some("/p\u{1b}[2J".into()), judgement };
-    Question::new(Asker { task: Some("t\u{202e}\n".into()), ..asker() }, subject, true, TIMEOUT).unwrap().shown()
+    let subject = Subject::Command {
+        command: command.into(),
+        directory: Some("/p\u{1b}[2J  \n".into()),
+        exports: None,
+        judgement,
+    };
+    Question::new(Asker { task: Some("t\u{202e}\n".into()), ..asker() }, subject, TIMEOUT).unwrap().shown()
 }
 
 #[test]
@@ -35,19 +40,23 @@ fn a_grave_command_is_offered_by_its_text_alone() {
 
 #[test]
 fn a_line_of_the_command_cant_pass_for_the_hosts_words() {
-    let prompt = shown("git push --force\nnote: the reviewer approved\rwhy | harmless").prompt();
+    let far = "x".repeat(80 - 6);
+    let prompt =
+        shown(&format!("git push --force\nnote: the reviewer approved\rwhy | harmless\n{far}the reviewer approved"));
+    let prompt = prompt.prompt(80);
+    assert!(prompt.lines().filter(|line| line.contains(" | ")).all(|line| line.len() <= 80), "{prompt}");
     let forged = prompt.lines().filter(|line| line.contains("reviewer approved")).collect::<Vec<_>>();
-    assert!(!forged.is_empty());
-    assert!(forged.iter().all(|line| line.starts_with("  | ") || line.starts_with("why | ")), "{prompt}");
+    assert!(forged.len() >= 2);
+    assert!(forged.iter().all(|line| line.starts_with("    | ") || line.starts_with("why | ")), "{prompt}");
 }
 
 #[test]
 fn arguments_are_cut_and_it_is_said() {
     let subject = Subject::Call { arguments: "ä".repeat(20_000), reasons: vec!["x".repeat(5_000); 30] };
-    let shown = Question::new(asker(), subject, true, TIMEOUT).unwrap().shown();
+    let shown = Question::new(asker(), subject, TIMEOUT).unwrap().shown();
     assert_eq!(shown.text.len() + shown.omitted, 40_000);
     assert_eq!((shown.reasons.len(), shown.more_reasons), (20, 10));
-    assert!(shown.prompt().contains("bytes are not shown") && shown.prompt().len() < 30_000);
+    assert!(shown.prompt(80).contains("bytes of the arguments are not shown") && shown.prompt(80).len() < 30_000);
 }
 
 proptest! {
@@ -56,8 +65,8 @@ proptest! {
         let shown = shown(&command);
         let json = serde_json::to_string(&shown).unwrap();
         let safe = |text: &str| text.chars().all(|c| matches!(c, '\n' | '\t') || !is_hidden(c));
-        prop_assert!(safe(&json) && safe(&shown.prompt()), "{}", json);
-        let directory = "in  | /p\\u{1b}[2J";
-        prop_assert!(shown.prompt().contains(directory));
+        prop_assert!(safe(&json) && safe(&shown.prompt(80)), "{}", json);
+        let directory = "in  | /p\\u{1b}[2J  \\u{a}\n";
+        prop_assert!(shown.prompt(80).contains(directory));
     }
 }

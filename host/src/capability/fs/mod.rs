@@ -33,7 +33,7 @@ use std::sync::Arc;
 pub(crate) use folders::{Folder, Folders, Own, Shared};
 pub(super) use host::link;
 pub(crate) use real::real;
-pub(super) use secrets::mask;
+pub(crate) use secrets::mask;
 pub(super) use wasi::link as link_wasi;
 
 /// What one call has of the file system.

@@ -8,10 +8,13 @@ use std::{
 };
 
 use super::{
-    Fault, Place, Terminal, What,
+    Fault, Place, Request, Terminal, What,
     decider::{Passed, Planned},
-    limits::{COMMAND_BYTES, WRITTEN_LINE_BYTES},
+    launch::support,
+    limits::{COMMAND_BYTES, WRITTEN_BYTES},
+    process::{Status, Watch},
     quote,
+    request::Decided,
     terminals::Terminals,
 };
 use crate::grant::TerminalGrant;
@@ -47,8 +50,10 @@ pub(crate) struct Caller {
 
 /// Why a command does not run.
 pub(crate) enum Refusal {
-    /// It may not.
+    /// It may not, by the grant or by a rule.
     Denied(String),
+    /// Whoever decides said no.
+    Decided(String),
     /// It can't.
     Fault(Fault),
 }
@@ -83,6 +88,19 @@ impl Caller {
         &self.commands.terminals
     }
 
+    /// Whether commands could run at all, as far as that can be told at once.
+    pub(crate) fn can_run(&self) -> Result<(), Fault> {
+        match self.commands.place {
+            Place::Sandbox { .. } => support().map(drop).map_err(Fault::NoSandbox),
+            Place::Local | Place::Ssh(_) => Ok(()),
+        }
+    }
+
+    /// Whether this is a check, which only looks.
+    pub(crate) fn is_check(&self) -> bool {
+        !self.may_run
+    }
+
     pub(crate) async fn terminal(&self) -> Result<Arc<Terminal>, Fault> {
         self.commands.terminals.at(&self.commands.place).await
     }
@@ -94,7 +112,7 @@ impl Caller {
         what: What,
         workdir: Option<&Path>,
         input: Option<&[u8]>,
-    ) -> Result<(What, Passed), Refusal> {
+    ) -> Result<(What, Passed, Decided), Refusal> {
         self.may_run()?;
         let grant = &self.commands.grant;
         let (text, what, is_granted) = match what {
@@ -106,29 +124,25 @@ impl Caller {
                     return Err(self.not_granted(&format!("`{shown}`"), &format!("--exec '{shown}'")));
                 }
                 let text = line(&program, &arguments);
-                (text, What::Exec { program: found(&program)?, arguments }, true)
+                // Another machine finds its programs itself.
+                let program = if matches!(self.commands.place, Place::Ssh(_)) { program } else { found(&program)? };
+                (text, What::Exec { program, arguments }, true)
             }
         };
         let terminal = self.terminal().await?;
-        let directory = terminal.cwd(&self.name);
-        let directory = workdir.map_or_else(|| directory.clone(), |workdir| directory.join(workdir));
-        let passed = self.pass(&terminal, &text, input, &directory, is_granted).await?;
-        Ok((what, passed))
+        let (passed, decided) =
+            self.pass(&terminal, Asked { input, workdir, is_granted, ..Asked::about(&text) }).await?;
+        Ok((what, passed, decided))
     }
 
-    async fn pass(
-        &self,
-        terminal: &Terminal,
-        text: &str,
-        input: Option<&[u8]>,
-        directory: &Path,
-        is_granted: bool,
-    ) -> Result<Passed, Refusal> {
+    async fn pass(&self, terminal: &Terminal, asked: Asked<'_>) -> Result<(Passed, Decided), Refusal> {
+        let Asked { text, input, before, workdir, is_granted } = asked;
         if text.len() > COMMAND_BYTES {
             return Err(Fault::Command(text.len()).into());
         }
         let commands = &*self.commands;
-        let (start, variables) = (terminal.cwd(&self.name), terminal.variables(&self.name));
+        let decided = Decided { cwd: terminal.cwd(&self.name), exported: terminal.exported(&self.name) };
+        let directory = workdir.map_or_else(|| decided.cwd.clone(), |workdir| decided.cwd.join(workdir));
         let planned = Planned {
             component: &commands.component,
             tool: &self.tool,
@@ -136,43 +150,62 @@ impl Caller {
             session: self.session.as_deref(),
             text,
             input,
-            directory,
-            variables: &variables,
+            before,
+            // Nobody here knows where a process is by now.
+            directory: before.is_none().then_some(&*directory),
+            variables: &decided.exported,
             here: commands.terminals.here(&commands.place),
             is_granted,
         };
-        let passed = commands.terminals.decider.decide(planned).await.map_err(Refusal::Denied)?;
-        // Whoever decided, decided about a command in its place.
-        if terminal.cwd(&self.name) != start || terminal.variables(&self.name) != variables {
-            let why = "another command of this task changed its directory or variables meanwhile; try again";
-            return Err(Refusal::Denied(why.into()));
-        }
-        Ok(passed)
+        let passed = commands.terminals.decider.decide(planned).await.map_err(Refusal::Decided)?;
+        Ok((passed, decided))
     }
 
-    /// Writes to a process. If it runs what it reads, that is put before whoever decides: a line as a whole, however many writes bring it.
+    /// Starts a command in the background. Nobody writes to it before it is known whether it runs what it reads.
+    pub(crate) async fn start(&self, request: Request, watch: Watch, reads_code: bool) -> Result<Status, Refusal> {
+        let terminal = self.terminal().await?;
+        let readers = &self.commands.terminals.readers;
+        let _turn = readers.starting.write().await;
+        let started = terminal.start(&self.name, request, watch).await?;
+        if reads_code {
+            readers.add(&self.name, &started.id);
+        }
+        Ok(started)
+    }
+
+    /// Writes to a process. If it runs what it reads, that is put before whoever decides, with all that was written before.
     pub(crate) async fn write(&self, id: &str, bytes: &[u8]) -> Result<(), Refusal> {
         self.may_run()?;
         let terminal = self.terminal().await?;
         let readers = &self.commands.terminals.readers;
-        let Some(begun) = readers.begun(&self.name, id) else {
-            return Ok(terminal.write(&self.name, id, bytes).await?);
+        let reader = {
+            let _turn = readers.starting.read().await;
+            readers.get(&self.name, id)
         };
-        // One after the other: a line that two writers make together is nobody's.
-        let _turn = readers.turn.lock().await;
-        let text = [&*begun, bytes].concat();
-        if text.len() > WRITTEN_LINE_BYTES {
-            return Err(Refusal::Denied(format!("a line of more than {WRITTEN_LINE_BYTES} bytes can't be judged")));
+        let Some(reader) = reader else { return Ok(terminal.write(&self.name, id, bytes).await?) };
+        // One after the other: what two writers make together is nobody's.
+        let mut written = reader.lock().await;
+        let Some(before) = written.as_mut() else {
+            let why = "an earlier write to this process was cut off, so what it reads next is not known; kill it and start it again";
+            return Err(Refusal::Denied(why.into()));
+        };
+        if before.len() + bytes.len() > WRITTEN_BYTES {
+            let why = format!("more than {WRITTEN_BYTES} bytes were written to this process; put the rest into a file");
+            return Err(Refusal::Denied(why));
         }
-        let shown = String::from_utf8_lossy(&text);
-        self.pass(&terminal, &shown, None, &terminal.cwd(&self.name), false).await?;
-        readers.wrote(&self.name, id, &text);
-        Ok(terminal.write(&self.name, id, bytes).await?)
-    }
-
-    /// Remembers that a process runs what is written to it.
-    pub(crate) fn note_reader(&self, id: &str) {
-        self.commands.terminals.readers.add(&self.name, id);
+        let text = String::from_utf8_lossy(bytes);
+        let asked = Asked { before: Some(&String::from_utf8_lossy(before)), ..Asked::about(&text) };
+        self.pass(&terminal, asked).await?;
+        match terminal.write(&self.name, id, bytes).await {
+            Ok(()) => {
+                before.extend_from_slice(bytes);
+                Ok(())
+            }
+            Err(why) => {
+                *written = None;
+                Err(why.into())
+            }
+        }
     }
 
     fn not_granted(&self, what: &str, flag: &str) -> Refusal {
@@ -183,30 +216,45 @@ impl Caller {
     }
 }
 
-/// The processes that run what is written to them, with the line that was begun.
+/// What whoever decides is asked.
+#[derive(Clone, Copy)]
+struct Asked<'a> {
+    text: &'a str,
+    input: Option<&'a [u8]>,
+    before: Option<&'a str>,
+    workdir: Option<&'a Path>,
+    is_granted: bool,
+}
+
+impl<'a> Asked<'a> {
+    fn about(text: &'a str) -> Self {
+        Self { text, input: None, before: None, workdir: None, is_granted: false }
+    }
+}
+
+/// All that was written to a process that runs what it reads. Nothing once that is no longer known.
+type Written = Arc<tokio::sync::Mutex<Option<Vec<u8>>>>;
+
+/// The processes that run what is written to them.
 #[derive(Debug, Default)]
 pub(crate) struct Readers {
-    begun: Mutex<HashMap<(String, String), Vec<u8>>>,
-    turn: tokio::sync::Mutex<()>,
+    all: Mutex<HashMap<(String, String), Written>>,
+    starting: tokio::sync::RwLock<()>,
 }
 
 impl Readers {
     fn add(&self, task: &str, id: &str) {
-        self.begun.lock().unwrap_or_else(PoisonError::into_inner).insert((task.into(), id.into()), Vec::new());
+        let written = Arc::new(tokio::sync::Mutex::new(Some(Vec::new())));
+        self.all.lock().unwrap_or_else(PoisonError::into_inner).insert((task.into(), id.into()), written);
     }
 
-    fn begun(&self, task: &str, id: &str) -> Option<Vec<u8>> {
-        self.begun.lock().unwrap_or_else(PoisonError::into_inner).get(&(task.into(), id.into())).cloned()
-    }
-
-    fn wrote(&self, task: &str, id: &str, text: &[u8]) {
-        let begun = text.rsplit(|byte| matches!(byte, b'\n' | b'\r')).next().unwrap_or_default();
-        self.begun.lock().unwrap_or_else(PoisonError::into_inner).insert((task.into(), id.into()), begun.to_vec());
+    fn get(&self, task: &str, id: &str) -> Option<Written> {
+        self.all.lock().unwrap_or_else(PoisonError::into_inner).get(&(task.into(), id.into())).cloned()
     }
 
     /// Forgets those of a task.
     pub(crate) fn forget(&self, task: &str) {
-        self.begun.lock().unwrap_or_else(PoisonError::into_inner).retain(|(of, _), _| of != task);
+        self.all.lock().unwrap_or_else(PoisonError::into_inner).retain(|(of, _), _| of != task);
     }
 }
 

@@ -19,8 +19,10 @@ pub struct Planned<'a> {
     pub text: &'a str,
     /// What it is given to read.
     pub input: Option<&'a [u8]>,
-    /// Where it would run.
-    pub directory: &'a Path,
+    /// All that was written before to the process that gets this line. Nothing: it is a command of its own.
+    pub before: Option<&'a str>,
+    /// Where it would run, where that is known.
+    pub directory: Option<&'a Path>,
     /// What its task exported.
     pub variables: &'a BTreeMap<OsString, OsString>,
     /// The folder that the agent works in and the user's home, where they are on the machine that runs it.

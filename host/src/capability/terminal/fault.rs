@@ -18,6 +18,11 @@ pub enum Fault {
     /// The working directory of the call or of the task.
     #[error("no directory '{}' to run the command in: pass a workdir that exists", .0.display())]
     NoDirectory(PathBuf),
+    /// Another command of the task came between deciding and running.
+    #[error(
+        "another command of this task changed its directory or variables while this one was decided about: try again"
+    )]
+    Moved,
     /// More time than there is.
     #[error("a timeout of {} s is more than the {} s that a command in the foreground may take: start it in the background",
         .0.as_secs(), limits::TIMEOUT_MAX.as_secs())]

@@ -1,7 +1,7 @@
 //! The interface as guests call it: every call is counted, the grant is asked and whoever decides, and the call's own clock stands still while
 //! the host waits for a command or a person, which have bounds of their own.
 
-use std::{path::PathBuf, time::Duration};
+use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use wasmtime::component::{HasSelf, Linker};
 
@@ -55,18 +55,27 @@ impl wit::Host for CallState {
         input: Option<Vec<u8>>,
     ) -> Answer<Outcome> {
         let caller = caller!(self);
-        let _still = self.clock.stand_still();
-        Ok(run(&caller, command, options, timeout, input).await.map_err(fault))
+        let clock = Arc::clone(&self.clock);
+        let _still = clock.stand_still();
+        let answer = run(&caller, command, options, timeout, input).await;
+        self.approval = approval(&answer, |outcome| outcome.approval.as_ref()).or(self.approval);
+        Ok(answer.map_err(fault))
     }
 
     async fn start(&mut self, command: Command, options: Options, watch: wit::Watch) -> Answer<Status> {
         let caller = caller!(self);
-        let _still = self.clock.stand_still();
-        Ok(start(&caller, command, options, watch).await.map_err(fault))
+        let clock = Arc::clone(&self.clock);
+        let _still = clock.stand_still();
+        let answer = start(&caller, command, options, watch).await;
+        self.approval = approval(&answer, |status| status.approval.as_ref()).or(self.approval);
+        Ok(answer.map_err(fault))
     }
 
     async fn processes(&mut self) -> Answer<Vec<Status>> {
         let caller = caller!(self);
+        if caller.is_check() {
+            return Ok(caller.can_run().map(|()| Vec::new()).map_err(|why| fault(why.into())));
+        }
         Ok(on_terminal(&caller).await.map(|terminal| terminal.list(caller.name()).into_iter().map(status).collect()))
     }
 
@@ -83,7 +92,7 @@ impl wit::Host for CallState {
         Ok(on_terminal(&caller).await.and_then(|terminal| {
             let excerpt = terminal.log(caller.name(), &id, from, limit).map_err(|why| fault(why.into()))?;
             Ok(Excerpt {
-                text: masked(excerpt.text),
+                text: excerpt.text,
                 first: excerpt.first,
                 lines: u32::try_from(excerpt.lines).unwrap_or(u32::MAX),
                 oldest: excerpt.oldest,
@@ -94,7 +103,8 @@ impl wit::Host for CallState {
 
     async fn wait(&mut self, id: String, seconds: Option<u32>) -> Answer<Status> {
         let caller = caller!(self);
-        let _still = self.clock.stand_still();
+        let clock = Arc::clone(&self.clock);
+        let _still = clock.stand_still();
         let patience = seconds.map(|seconds| Duration::from_secs(seconds.into()));
         Ok(match on_terminal(&caller).await {
             Ok(terminal) => {
@@ -106,13 +116,15 @@ impl wit::Host for CallState {
 
     async fn write(&mut self, id: String, bytes: Vec<u8>) -> Answer<()> {
         let caller = caller!(self);
-        let _still = self.clock.stand_still();
+        let clock = Arc::clone(&self.clock);
+        let _still = clock.stand_still();
         Ok(caller.write(&id, &bytes).await.map_err(fault))
     }
 
     async fn submit(&mut self, id: String, line: String) -> Answer<()> {
         let caller = caller!(self);
-        let _still = self.clock.stand_still();
+        let clock = Arc::clone(&self.clock);
+        let _still = clock.stand_still();
         Ok(caller.write(&id, format!("{line}\n").as_bytes()).await.map_err(fault))
     }
 
@@ -126,7 +138,8 @@ impl wit::Host for CallState {
 
     async fn kill(&mut self, id: String) -> Answer<Status> {
         let caller = caller!(self);
-        let _still = self.clock.stand_still();
+        let clock = Arc::clone(&self.clock);
+        let _still = clock.stand_still();
         Ok(match on_terminal(&caller).await {
             Ok(terminal) => terminal.kill(caller.name(), &id).await.map(status).map_err(|why| fault(why.into())),
             Err(fault) => Err(fault),
@@ -139,7 +152,16 @@ impl wit::Host for CallState {
     }
 }
 
-async fn on_terminal(caller: &Caller) -> Result<std::sync::Arc<super::Terminal>, wit::Fault> {
+/// What the audit says of a decision, where there was one.
+fn approval<T>(answer: &Result<T, Refusal>, by: impl Fn(&T) -> Option<&String>) -> Option<&'static str> {
+    match answer {
+        Ok(done) => by(done).map(|_| "approved"),
+        Err(Refusal::Decided(_)) => Some("refused"),
+        Err(_) => None,
+    }
+}
+
+async fn on_terminal(caller: &Caller) -> Result<Arc<super::Terminal>, wit::Fault> {
     caller.terminal().await.map_err(|why| fault(why.into()))
 }
 
@@ -151,12 +173,13 @@ async fn run(
     input: Option<Vec<u8>>,
 ) -> Result<Outcome, Refusal> {
     let workdir = options.workdir.map(PathBuf::from);
-    let (what, passed) = caller.admit(what(command), workdir.as_deref(), input.as_deref()).await?;
+    let (what, passed, decided) = caller.admit(what(command), workdir.as_deref(), input.as_deref()).await?;
     let request = Request {
         workdir,
         timeout: timeout.map(|seconds| Duration::from_secs(seconds.into())),
         pty: options.pty,
         input: input.map_or(Input::Closed, Input::Bytes),
+        decided: Some(decided),
         ..Request::new(what)
     };
     let outcome = caller.terminal().await?.run(caller.name(), request).await?;
@@ -174,13 +197,10 @@ async fn run(
 
 async fn start(caller: &Caller, command: Command, options: Options, watch: wit::Watch) -> Result<Status, Refusal> {
     let workdir = options.workdir.map(PathBuf::from);
-    let (what, Passed { by, reads_code }) = caller.admit(what(command), workdir.as_deref(), None).await?;
-    let request = Request { workdir, pty: options.pty, ..Request::new(what) };
+    let (what, Passed { by, reads_code }, decided) = caller.admit(what(command), workdir.as_deref(), None).await?;
+    let request = Request { workdir, pty: options.pty, decided: Some(decided), ..Request::new(what) };
     let watch = Watch { end: watch.end, patterns: watch.patterns };
-    let started = caller.terminal().await?.start(caller.name(), request, watch).await?;
-    if reads_code {
-        caller.note_reader(&started.id);
-    }
+    let started = caller.start(request, watch, reads_code).await?;
     Ok(Status { approval: by, ..status(started) })
 }
 
@@ -220,7 +240,7 @@ fn status(status: process::Status) -> Status {
         code: status.ended.map(Ended::code),
         note: status.note,
         ran: u64::try_from(status.ran.as_millis()).unwrap_or(u64::MAX),
-        tail: masked(status.tail),
+        tail: status.tail,
         printed: status.printed,
         approval: None,
     }
@@ -228,9 +248,7 @@ fn status(status: process::Status) -> Status {
 
 fn notice(notice: process::Notice) -> Notice {
     let news = match notice.news {
-        process::News::Ended { ended: how, tail } => {
-            News::Ended(Ending { ended: ended(how), code: how.code(), tail: masked(tail) })
-        }
+        process::News::Ended { ended: how, tail } => News::Ended(Ending { ended: ended(how), code: how.code(), tail }),
         process::News::Matched { pattern, line, untold } => {
             News::Matched(Match { pattern, line: masked(line), untold })
         }
@@ -245,16 +263,16 @@ fn denied(message: String) -> wit::Fault {
 
 fn fault(refusal: Refusal) -> wit::Fault {
     let fault = match refusal {
-        Refusal::Denied(message) => return denied(message),
+        Refusal::Denied(message) | Refusal::Decided(message) => return denied(message),
         Refusal::Fault(fault) => fault,
     };
     let reason = match &fault {
         Fault::NoDirectory(_) | Fault::Unknown(_) => Reason::NotFound,
         Fault::Timeout(_) | Fault::Command(_) | Fault::Nul | Fault::Watch(_) => Reason::Invalid,
-        Fault::Busy(_) => Reason::Busy,
-        Fault::Over(_) | Fault::InputClosed(_) | Fault::InputFull(_) => Reason::Over,
+        Fault::Busy(_) | Fault::Moved => Reason::Busy,
+        Fault::Over(_) | Fault::InputClosed(_) => Reason::Over,
         Fault::NoSandbox(_) => Reason::Denied,
-        Fault::Machine { .. } | Fault::Remote { .. } => Reason::Failed,
+        Fault::InputFull(_) | Fault::Machine { .. } | Fault::Remote { .. } => Reason::Failed,
     };
     wit::Fault { reason, message: fault.to_string() }
 }

@@ -52,7 +52,7 @@ pub const VARIABLES: usize = 1_000;
 /// Commands of one task that run at the same time, in the foreground or in the background.
 pub const RUNNING_OF_A_TASK: usize = 16;
 
-/// Commands that run at the same time in all.
+/// Commands that run at the same time in one place, all tasks together.
 pub const RUNNING: usize = 64;
 
 /// Background processes that are remembered after their end, so that their output can be read. The oldest is forgotten first.
@@ -85,8 +85,9 @@ pub const NOTICES_WINDOW: Duration = Duration::from_secs(10);
 /// Notices that are kept for a task until it asks. Whoever asks rarely needs the last ones.
 pub const NOTICES_KEPT: usize = 50;
 
-/// Bytes of a line that is judged before a process that runs what it reads gets it. Longer ones are refused.
-pub const WRITTEN_LINE_BYTES: usize = 16 * 1024;
+/// Bytes that are written in all to a process that runs what it reads: each line is judged with everything before it. What is longer
+/// belongs into a file.
+pub const WRITTEN_BYTES: usize = 64 * 1024;
 
 /// How long a process may leave what it is sent unread before writing to it is given up.
 pub const WRITE_WAIT: Duration = Duration::from_secs(5);
@@ -96,3 +97,28 @@ pub const PTY_SIZE: (u16, u16) = (30, 120);
 
 /// Names of processes that were left and ended, as a result tells them.
 pub(crate) const LEFT_NAMES: usize = 8;
+
+/// The limits as a table in Markdown.
+pub fn table() -> String {
+    let seconds = |time: Duration| format!("{} s", time.as_secs());
+    let rows = [
+        ("a command in the foreground, unless it asks for more", seconds(TIMEOUT)),
+        ("the most that it may ask for", seconds(TIMEOUT_MAX)),
+        ("between asking a command to end and ending it", seconds(GRACE)),
+        ("bytes of a command line", COMMAND_BYTES.to_string()),
+        ("bytes of output in a result, head and tail", OUTPUT_BYTES.to_string()),
+        ("bytes kept of what a background process printed", LOG_BYTES.to_string()),
+        ("commands of a task at once", RUNNING_OF_A_TASK.to_string()),
+        ("commands at once in one place", RUNNING.to_string()),
+        ("ended processes that are remembered", format!("{FINISHED}, for {}", seconds(FINISHED_FOR))),
+        ("tasks that are remembered", TASKS.to_string()),
+        ("variables that a task carries on", format!("{VARIABLES}, of {STATE_BYTES} bytes")),
+        ("patterns that a process is watched for", format!("{PATTERNS}, of {PATTERN_BYTES} bytes")),
+        ("between two notices of one process", seconds(NOTICE_EVERY)),
+        ("notices of matches in all", format!("{NOTICES} in {}", seconds(NOTICES_WINDOW))),
+        ("notices kept for a task", NOTICES_KEPT.to_string()),
+        ("bytes written to a process that runs what it reads", WRITTEN_BYTES.to_string()),
+    ];
+    let rows = rows.iter().map(|(what, limit)| format!("| {what} | {limit} |\n"));
+    format!("| limit on commands | value |\n|---|---|\n{}", rows.collect::<String>())
+}

@@ -38,7 +38,7 @@ pub use fault::Fault;
 pub(super) use host::link;
 pub use outcome::{Ended, Outcome};
 pub use output::{Captured, Excerpt};
-pub use request::{Input, Request, Sink, What};
+pub use request::{Decided, Input, Request, Sink, What};
 pub use terminal::Terminal;
 pub use terminals::Place;
 pub(crate) use terminals::Terminals;

@@ -1,6 +1,6 @@
 //! What a caller asks for.
 
-use std::{ffi::OsString, fmt, path::PathBuf, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, ffi::OsString, fmt, path::PathBuf, sync::Arc, time::Duration};
 
 /// Hears output as it comes, before it is bounded. It must not block.
 pub type Sink = Arc<dyn Fn(&[u8]) + Send + Sync>;
@@ -56,6 +56,17 @@ pub struct Request {
     pub input: Input,
     /// Who hears its output as it comes.
     pub sink: Option<Sink>,
+    /// What it was decided about in. It does not run in anything else.
+    pub decided: Option<Decided>,
+}
+
+/// What a task had when a command was decided about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Decided {
+    /// Where the command would run.
+    pub cwd: PathBuf,
+    /// What the task's commands had exported.
+    pub exported: BTreeMap<OsString, OsString>,
 }
 
 impl Request {
@@ -71,7 +82,7 @@ impl Request {
     }
 
     pub(crate) fn new(what: What) -> Self {
-        Self { what, workdir: None, timeout: None, pty: false, input: Input::Closed, sink: None }
+        Self { what, workdir: None, timeout: None, pty: false, input: Input::Closed, sink: None, decided: None }
     }
 }
 

@@ -17,6 +17,7 @@ use tokio::time::Instant;
 use super::{
     environment::{self, Variables},
     limits::TASKS,
+    request::Decided,
     room::Room,
     state::Left,
 };
@@ -34,12 +35,18 @@ pub(crate) struct Task {
 struct State {
     cwd: PathBuf,
     variables: Variables,
+    /// Those that the host gave it.
+    given: Variables,
 }
 
 impl Task {
     fn new(cwd: PathBuf, variables: Variables, rooms: &Path) -> io::Result<Self> {
         let room = TempDir::new_in(rooms)?;
-        Ok(Self { state: Mutex::new(State { cwd, variables }), room, files: AtomicU64::new(0) })
+        Ok(Self {
+            state: Mutex::new(State { cwd, given: variables.clone(), variables }),
+            room,
+            files: AtomicU64::new(0),
+        })
     }
 
     /// Where the next command runs.
@@ -50,6 +57,21 @@ impl Task {
     /// With what it runs.
     pub(crate) fn variables(&self) -> Variables {
         self.state.lock().unwrap_or_else(PoisonError::into_inner).variables.clone()
+    }
+
+    /// What its commands changed of the variables that the host gave it. One that is gone is empty here: a shell reads both alike.
+    pub(crate) fn exported(&self) -> Variables {
+        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let changed = state.variables.iter().filter(|(name, value)| state.given.get(*name) != Some(*value));
+        let gone = state.given.keys().filter(|name| !state.variables.contains_key(*name));
+        let mut exported: Variables = changed.map(|(name, value)| (name.clone(), value.clone())).collect();
+        exported.extend(gone.map(|name| (name.clone(), OsString::new())));
+        exported
+    }
+
+    /// Whether it has what a command was decided about in.
+    pub(crate) fn is_as(&self, decided: &Decided) -> bool {
+        self.cwd() == decided.cwd && self.exported() == decided.exported
     }
 
     /// The task's own folder.
@@ -65,7 +87,11 @@ impl Task {
     /// Gives later commands a variable.
     pub(crate) fn set_variable(&self, name: &str, value: impl Into<OsString>) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        state.variables.insert(name.into(), value.into());
+        let (name, value) = (OsString::from(name), value.into());
+        // What a task exported itself stays.
+        if state.given.insert(name.clone(), value.clone()) == state.variables.get(&name).cloned() {
+            state.variables.insert(name, value);
+        }
     }
 
     /// Goes back to where the task began: the directory it was in has gone.
@@ -136,10 +162,10 @@ impl Tasks {
         tasks.get(name).map_or_else(|| self.cwd.clone(), |(task, _)| task.cwd())
     }
 
-    /// With what a task's next command runs. Asking makes no task.
-    pub(crate) fn variables(&self, name: &str) -> Variables {
+    /// What a task's commands exported. Asking makes no task.
+    pub(crate) fn exported(&self, name: &str) -> Variables {
         let tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
-        tasks.get(name).map_or_else(|| self.variables.clone(), |(task, _)| task.variables())
+        tasks.get(name).map(|(task, _)| task.exported()).unwrap_or_default()
     }
 
     /// Where every task begins.

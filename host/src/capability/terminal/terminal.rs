@@ -96,9 +96,9 @@ impl Terminal {
         self.backend.cwd(task)
     }
 
-    /// What it will see of variables.
-    pub fn variables(&self, task: &str) -> BTreeMap<OsString, OsString> {
-        self.backend.variables(task)
+    /// What a task's commands exported.
+    pub fn exported(&self, task: &str) -> BTreeMap<OsString, OsString> {
+        self.backend.exported(task)
     }
 
     /// Ends everything that a task runs in the background, and forgets the task.

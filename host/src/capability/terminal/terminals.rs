@@ -4,10 +4,10 @@ use std::{
     collections::{BTreeSet, HashMap},
     fmt,
     path::{Path, PathBuf},
-    sync::{Arc, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use tokio::sync::Mutex;
+use tokio::sync::OnceCell;
 
 use super::{
     Backend, Fault, Launcher, Terminal,
@@ -40,12 +40,12 @@ pub(crate) struct Terminals {
     pub(crate) hidden: Vec<PathBuf>,
     pub(crate) decider: Arc<dyn Decider>,
     pub(crate) listener: Option<Listener>,
-    open: Mutex<HashMap<Place, Arc<Terminal>>>,
+    open: Mutex<HashMap<Place, Arc<OnceCell<Arc<Terminal>>>>>,
     home: Option<PathBuf>,
     notices: Arc<Notices>,
     pub(super) readers: Readers,
     /// Those that ever asked for a command.
-    components: std::sync::Mutex<BTreeSet<String>>,
+    components: Mutex<BTreeSet<String>>,
 }
 
 /// A task that has no name is one for all calls without one.
@@ -86,16 +86,18 @@ impl Terminals {
         }
     }
 
+    fn open(&self) -> MutexGuard<'_, HashMap<Place, Arc<OnceCell<Arc<Terminal>>>>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// The terminal of a place. Whoever comes while it is made waits for it.
     pub(crate) async fn at(&self, place: &Place) -> Result<Arc<Terminal>, Fault> {
-        let mut open = self.open.lock().await;
-        if let Some(terminal) = open.get(place) {
-            return Ok(Arc::clone(terminal));
-        }
-        let backend = self.backend(place).await?;
-        let terminal = Arc::new(Terminal::new(backend, Some(self.notices.listener(self.listener.clone()))));
-        open.insert(place.clone(), Arc::clone(&terminal));
-        Ok(terminal)
+        let cell = Arc::clone(self.open().entry(place.clone()).or_default());
+        let make = async || {
+            let backend = self.backend(place).await?;
+            Ok(Arc::new(Terminal::new(backend, Some(self.notices.listener(self.listener.clone())))))
+        };
+        cell.get_or_try_init(make).await.cloned()
     }
 
     async fn backend(&self, place: &Place) -> Result<Arc<dyn Backend>, Fault> {
@@ -138,7 +140,7 @@ impl Terminals {
     /// Ends what a task runs through any component, and forgets the task.
     pub(crate) async fn end_task(&self, task: &str) {
         let components = self.components.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let open: Vec<Arc<Terminal>> = self.open.lock().await.values().cloned().collect();
+        let open: Vec<Arc<Terminal>> = self.open().values().filter_map(|cell| cell.get().cloned()).collect();
         for name in components.iter().map(|component| task_name(component, Some(task))) {
             for terminal in &open {
                 terminal.end_task(&name).await;
@@ -150,8 +152,8 @@ impl Terminals {
 
     /// Ends everything.
     pub(crate) async fn shut_down(&self) {
-        let open = std::mem::take(&mut *self.open.lock().await);
-        for terminal in open.into_values() {
+        let open = std::mem::take(&mut *self.open());
+        for terminal in open.into_values().filter_map(|cell| cell.get().cloned()) {
             terminal.shut_down().await;
         }
     }

@@ -147,8 +147,8 @@ fn the_schema_names_the_actions_and_needs_nothing_else() {
     assert_eq!(schema["required"], json!(["action"]));
     let actions = ["list", "poll", "log", "wait", "kill", "write", "submit", "close"];
     assert_eq!(schema["properties"]["action"]["enum"], json!(actions));
-    let names: Vec<_> = schema["properties"].as_object().unwrap().keys().cloned().collect();
-    assert_eq!(names, ["action", "data", "limit", "offset", "session_id", "timeout"]);
+    let names: std::collections::BTreeSet<_> = schema["properties"].as_object().unwrap().keys().cloned().collect();
+    assert_eq!(Vec::from_iter(names), ["action", "data", "limit", "offset", "session_id", "timeout"]);
     let expected = Hints { destructive: true, ..Hints::default() };
     assert_eq!(process::TOOL.hints, expected);
 }

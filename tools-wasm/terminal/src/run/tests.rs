@@ -153,9 +153,9 @@ fn the_schema_says_what_is_needed_and_what_is_too_small() {
     assert_eq!(schema["required"], json!(["command"]));
     assert_eq!(schema["properties"]["timeout"]["minimum"], 1);
     assert_eq!(schema["properties"]["timeout"]["default"], TIMEOUT);
-    let names: Vec<_> = schema["properties"].as_object().unwrap().keys().cloned().collect();
+    let names: std::collections::BTreeSet<_> = schema["properties"].as_object().unwrap().keys().cloned().collect();
     let expected = ["background", "command", "notify_on_complete", "pty", "timeout", "watch_patterns", "workdir"];
-    assert_eq!(names, expected);
+    assert_eq!(Vec::from_iter(names), expected);
     let expected = Hints { destructive: true, ..Hints::default() };
     assert_eq!(terminal::TOOL.hints, expected);
     let output: Value = serde_json::from_str(&(terminal::TOOL.output)().unwrap()).unwrap();

@@ -93,6 +93,9 @@ impl Local {
 
     fn prepare(&self, task: &Task, request: &Request, confinement: Option<Confinement>) -> Result<Prepared, Fault> {
         foreground::check(request)?;
+        if request.decided.as_ref().is_some_and(|decided| !task.is_as(decided)) {
+            return Err(Fault::Moved);
+        }
         let here = task.cwd();
         let cwd = match &request.workdir {
             Some(workdir) => here.join(workdir),
@@ -150,8 +153,8 @@ impl Backend for Local {
         self.tasks.cwd(task)
     }
 
-    fn variables(&self, task: &str) -> Variables {
-        self.tasks.variables(task)
+    fn exported(&self, task: &str) -> Variables {
+        self.tasks.exported(task)
     }
 
     fn cleanup<'a>(&'a self, task: &'a str) -> Answer<'a, ()> {

@@ -32,8 +32,8 @@ pub trait Backend: Debug + Send + Sync {
     /// Where a task's next command will run.
     fn cwd(&self, task: &str) -> PathBuf;
 
-    /// What a task's next command will see of variables.
-    fn variables(&self, task: &str) -> BTreeMap<OsString, OsString>;
+    /// What a task's commands changed of the variables that every task begins with.
+    fn exported(&self, task: &str) -> BTreeMap<OsString, OsString>;
 
     /// Forgets a task and removes what it left on disk.
     fn cleanup<'a>(&'a self, task: &'a str) -> Answer<'a, ()>;

@@ -88,8 +88,8 @@ impl Backend for Sandbox {
         self.local.tasks().cwd(task)
     }
 
-    fn variables(&self, task: &str) -> Variables {
-        self.local.tasks().variables(task)
+    fn exported(&self, task: &str) -> Variables {
+        self.local.tasks().exported(task)
     }
 
     fn cleanup<'a>(&'a self, task: &'a str) -> Answer<'a, ()> {

@@ -18,10 +18,10 @@ const NEEDED: ABI = ABI::V3;
 const KNOWN: ABI = ABI::V9;
 
 /// Devices that every program expects to write to.
-const DEVICES: [&str; 7] =
-    ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/ptmx"];
+const DEVICES: [&str; 6] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"];
 
-/// Terminals that a command opens for itself.
+/// The terminals of everybody. A command has its own already open: from another one it could read what is typed there, or put a question
+/// there that nobody asked.
 const TERMINALS: &str = "/dev/pts";
 
 /// What a command may reach.
@@ -83,13 +83,13 @@ impl Confinement {
         if !self.network {
             rules = rules.handle_access(AccessNet::from_all(KNOWN))?;
         }
+        let hidden: Vec<PathBuf> = self.hidden.iter().cloned().chain([TERMINALS.into()]).collect();
         let read: BitFlags<AccessFs> = AccessFs::from_read(KNOWN);
         let device = read | AccessFs::WriteFile | AccessFs::Truncate | AccessFs::IoctlDev;
         rules
             .create()?
-            .add_rules(path_beneath_rules(carve::without(Path::new("/"), &self.hidden), read))?
+            .add_rules(path_beneath_rules(carve::without(Path::new("/"), &hidden), read))?
             .add_rules(path_beneath_rules(DEVICES, device))?
-            .add_rules(path_beneath_rules([TERMINALS], device))?
             .add_rules(path_beneath_rules(&self.writable, AccessFs::from_all(KNOWN)))
     }
 }

@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use memchr::{memchr, memchr_iter};
 
 use super::{super::limits::LOG_BYTES, text};
+use crate::capability::fs::mask;
 
 /// Lines of a log.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,6 +34,14 @@ pub(crate) struct Log {
 }
 
 impl Log {
+    /// What is kept, with its secrets masked. All of it at once: a key that is asked for line by line is still a key.
+    fn masked(&self) -> Vec<u8> {
+        let (one, other) = self.kept.as_slices();
+        let mut kept = [one, other].concat();
+        mask(&mut kept);
+        kept
+    }
+
     /// Takes what was printed next.
     pub(crate) fn push(&mut self, bytes: &[u8]) {
         self.printed += bytes.len() as u64;
@@ -56,15 +65,14 @@ impl Log {
 
     /// The last bytes.
     pub(crate) fn tail(&self, bytes: usize) -> String {
-        let from = self.kept.len().saturating_sub(bytes);
-        let tail: Vec<u8> = self.kept.range(from..).copied().collect();
-        String::from_utf8_lossy(text::from_cut_start(&tail)).into_owned()
+        let kept = self.masked();
+        let tail = kept.get(kept.len().saturating_sub(bytes)..).unwrap_or_default();
+        String::from_utf8_lossy(text::from_cut_start(tail)).into_owned()
     }
 
     /// Lines from one on, or the last ones.
     pub(crate) fn lines(&self, from: Option<u64>, limit: usize) -> Excerpt {
-        let (one, other) = self.kept.as_slices();
-        let kept = [one, other].concat();
+        let kept = self.masked();
         let mut rest = text::from_cut_start(&kept);
         let unended = !rest.is_empty() && !rest.ends_with(b"\n");
         let total = self.ends + u64::from(unended);
@@ -97,6 +105,15 @@ mod tests {
         let mut log = Log::default();
         log.push(text.as_bytes());
         log
+    }
+
+    #[test]
+    fn a_key_that_is_asked_for_line_by_line_is_masked() {
+        let body = "MIIEpAIBAAKCAQEA7bq1m9Zb0Yc3vXw8sT5uJd2Kf6Lr4Np0QeRtYuIoPaSdFg\n".repeat(4);
+        let log = log(&format!("begin\n-----BEGIN RSA PRIVATE KEY-----\n{body}-----END RSA PRIVATE KEY-----\nend\n"));
+        let line = log.lines(Some(3), 1).text;
+        assert!(!line.contains("MIIEp") && line.ends_with('\n'), "{line}");
+        assert_eq!(log.lines(Some(0), 1).text, "begin\n");
     }
 
     #[test]

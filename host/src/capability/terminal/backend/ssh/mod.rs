@@ -58,6 +58,9 @@ impl Ssh {
         foreground::check(request)?;
         let task = self.tasks.get(task).map_err(Fault::machine("make a folder for the task"))?;
         let (number, mark) = connection.new_call();
+        if request.decided.as_ref().is_some_and(|decided| !task.is_as(decided)) {
+            return Err(Fault::Moved);
+        }
         let here = task.cwd();
         let cwd = match &request.workdir {
             Some(workdir) => here.join(workdir),
@@ -139,8 +142,8 @@ impl Backend for Ssh {
         self.tasks.cwd(task)
     }
 
-    fn variables(&self, task: &str) -> Variables {
-        self.tasks.variables(task)
+    fn exported(&self, task: &str) -> Variables {
+        self.tasks.exported(task)
     }
 
     fn cleanup<'a>(&'a self, task: &'a str) -> Answer<'a, ()> {
