@@ -35,7 +35,7 @@ attack: build ## only the tests that attack the host
 
 bench: build ## measure, with ratios from one run
 	@$(GUESTS) setup-bench
-	cargo bench --locked --workspace --bench dispatch --bench files
+	cargo bench --locked --workspace --bench approvals --bench dispatch --bench files
 
 lint: build ## formatting, clippy and rustdoc, without a warning
 	cargo fmt --all --check

@@ -247,3 +247,16 @@ async fn without_landlock_nothing_is_run() {
     assert!(outcome.output.text.contains("failed to confine the command, so it is not run"), "{}", outcome.output.text);
     assert!(!outcome.output.text.contains("ran\n"));
 }
+
+#[tokio::test]
+async fn the_terminals_of_others_are_closed() {
+    let confined = confined(false);
+    for pty in [false, true] {
+        let request = Request { pty, ..Request::shell("ls /dev/pts; echo x > /dev/pts/0; echo end") };
+        let text = confined.scene.run(request).await.output.text;
+        assert_eq!(text.matches("ermission denied").count(), 2, "{text}");
+        assert!(text.contains("end"), "{text}");
+    }
+    let own = Request { pty: true, ..Request::shell("echo to my own terminal > /dev/tty") };
+    assert!(confined.scene.run(own).await.output.text.contains("to my own terminal"));
+}

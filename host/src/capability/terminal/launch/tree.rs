@@ -145,7 +145,8 @@ mod tests {
         let own = std::process::id() as i32;
         let shell = child.id() as i32;
         let until = Instant::now() + Duration::from_secs(10);
-        while below(shell).is_empty() && Instant::now() < until {
+        // Between its fork and its exec it still has the shell's name.
+        while !below(shell).values().any(|process| process.name == "sleep") && Instant::now() < until {
             std::thread::yield_now();
         }
         assert!(below(own).contains_key(&shell));

@@ -1,0 +1,179 @@
+//! `hermes-host approvals`, and what `grant` and `revoke` say about commands.
+
+use std::{
+    fs,
+    io::{Read, Write},
+    process::{Command, Stdio},
+};
+
+use serde_json::{Value, json};
+
+use super::cli::{Place, stderr, stdout};
+
+/// Runs the binary with this on its stdin.
+fn explain(lines: &str) -> (Option<i32>, Vec<Value>) {
+    let place = Place::bare();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_hermes-host"));
+    command.args(["approvals", "explain", "-", "--home"]).arg(place.home());
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(lines.as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    (output.status.code(), stdout(&output).lines().map(|line| serde_json::from_str(line).unwrap()).collect())
+}
+
+#[test]
+fn explain_prints_the_verdict_its_reasons_and_the_commands() {
+    let place = Place::bare();
+    let output = place.run(&["approvals", "explain", "timeout 5 sudo rm -rf /"]);
+    assert_eq!(output.status.code(), Some(0));
+    let text = stdout(&output);
+    assert!(text.starts_with("never:") && text.contains("system-delete") && text.contains("rm -rf /"), "{text}");
+    assert!(text.contains("through"), "{text}");
+    let json = place.run(&["approvals", "explain", "--json", "man mkfs"]);
+    let judgement: Value = serde_json::from_str(&stdout(&json)).unwrap();
+    assert_eq!((&judgement["verdict"], &judgement["reasons"]), (&json!("allow"), &json!([])));
+    assert_eq!(judgement["commands"][0]["program"], "man");
+    assert!(!place.home().join("tools").exists(), "nothing is loaded for it");
+}
+
+#[test]
+fn explain_answers_every_line_with_one_verdict() {
+    let (code, answers) = explain("\"ls -la\"\n\"git push --force\"\n\"echo a\\nrm -rf /\"\n");
+    let verdicts: Vec<_> = answers.iter().map(|answer| answer["verdict"].as_str().unwrap()).collect();
+    assert_eq!((code, verdicts), (Some(0), vec!["allow", "ask", "never"]));
+    for answer in &answers {
+        let keys: Vec<_> = answer.as_object().unwrap().keys().collect();
+        assert_eq!(keys, ["verdict", "reasons"]);
+    }
+    assert_eq!(answers[1]["reasons"][0]["category"], "git");
+    assert!(answers[1]["reasons"][0]["detail"].is_string());
+}
+
+#[test]
+fn a_line_that_is_no_json_string_is_told_and_the_others_are_answered() {
+    let (code, answers) = explain("ls\n\"ls\"\n7\n");
+    assert_eq!(code, Some(2));
+    assert!(answers[0]["error"].as_str().unwrap().contains("line 1 is not a JSON string"), "{answers:?}");
+    assert_eq!(answers[1]["verdict"], "allow");
+    assert!(answers[2]["error"].is_string());
+}
+
+#[test]
+fn what_was_allowed_for_good_is_shown() {
+    let place = Place::new();
+    assert!(stdout(&place.run(&["approvals"])).contains("nothing is allowed for good"));
+    let config = "[approval]\ntools = [\"write_file\"]\n[[approval.allow]]\ncategory = \"git\"\n";
+    fs::write(place.home().join("hermes.toml"), config).unwrap();
+    let shown: Value = serde_json::from_str(&stdout(&place.run(&["approvals", "--json"]))).unwrap();
+    assert_eq!((&shown["mode"], &shown["tools"][0]), (&json!("ask"), &json!("write_file")));
+    assert_eq!(shown["allow"][0]["category"], "git");
+    fs::write(place.home().join("hermes.toml"), "[approval]\nmod = \"off\"\n").unwrap();
+    let output = place.run(&["approvals"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("unknown field `mod`"), "{}", stderr(&output));
+}
+
+#[test]
+fn commands_are_granted_and_revoked() {
+    let place = Place::new();
+    let probe = concat!(env!("CARGO_MANIFEST_DIR"), "/../target/probes/probe.wasm");
+    place.drop_in("probe.wasm", &fs::read(probe).expect("run make tools"));
+    let grant = |arguments: &[&str]| place.run(&[&["grant", "probe"], arguments].concat());
+    let output = grant(&["--shell", "--exec", "git status", "--exec", "sort *", "--network", "--json"]);
+    let granted: Value = serde_json::from_str(&stdout(&output)).unwrap_or_else(|why| panic!("{why}: {output:?}"));
+    let expected = json!({
+        "shell": true,
+        "exec": [{ "program": "git", "args": ["status"] }, { "program": "sort", "args": ["*"] }],
+        "network": true,
+    });
+    assert_eq!(granted["terminal"], expected);
+    let listed: Value = serde_json::from_str(&stdout(&place.run(&["list", "--json"]))).unwrap();
+    let tool = listed["tools"].as_array().unwrap().iter().find(|tool| tool["name"] == "commands").unwrap();
+    assert!(tool.to_string().contains("\"program\":\"git\""), "{tool}");
+    let revoke = |arguments: &[&str]| place.run(&[&["revoke", "probe"], arguments].concat());
+    let output = revoke(&["--exec", "git log"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stderr(&output).contains("`git log`") && stderr(&output).contains("nothing was changed"), "{output:?}");
+    assert_eq!(revoke(&["--shell", "--exec", "sort *"]).status.code(), Some(0));
+    let config = fs::read_to_string(place.home().join("hermes.toml")).unwrap();
+    assert!(config.contains("git") && !config.contains("shell") && !config.contains("sort"), "{config}");
+    assert_eq!(revoke(&[]).status.code(), Some(0));
+    assert!(!fs::read_to_string(place.home().join("hermes.toml")).unwrap().contains("probe"));
+    for (arguments, says) in [
+        (["--exec", "./run"], "neither a name nor an absolute path"),
+        (["--exec", "* x"], "must be named exactly"),
+        (["--network", "--quiet"], "--shell or --exec"),
+    ] {
+        let output = grant(&arguments);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        assert!(stderr(&output).contains(says), "{arguments:?}: {}", stderr(&output));
+    }
+}
+
+#[test]
+fn doctor_names_every_backend() {
+    let place = Place::new();
+    let findings: Value = serde_json::from_str(&stdout(&place.run(&["doctor", "--json"]))).unwrap();
+    for backend in ["terminal local", "terminal sandbox", "terminal ssh"] {
+        let found = findings.as_array().unwrap().iter().find(|finding| finding["what"] == backend);
+        assert!(found.is_some_and(|found| !found["detail"].as_str().unwrap().is_empty()), "{backend}: {findings}");
+    }
+}
+
+/// The program on a terminal of its own, which `script` makes.
+struct AtTerminal {
+    child: std::process::Child,
+    shown: String,
+}
+
+impl AtTerminal {
+    fn call(place: &Place, arguments: &str) -> Self {
+        let binary = env!("CARGO_BIN_EXE_hermes-host");
+        let (home, workspace) = (place.home().display().to_string(), place.root.path().display().to_string());
+        let line = format!("{binary} call terminal '{arguments}' --home {home} --workspace {workspace}");
+        let mut script = Command::new("script");
+        script.args(["-qec", &line, "/dev/null"]).stdin(Stdio::piped()).stdout(Stdio::piped());
+        Self { child: script.spawn().expect("script is part of every Debian"), shown: String::new() }
+    }
+
+    /// Reads until this is shown.
+    fn wait_for(&mut self, text: &str) {
+        while !self.shown.contains(text) {
+            let mut bytes = [0; 512];
+            let length = self.child.stdout.as_mut().unwrap().read(&mut bytes).unwrap();
+            assert!(length > 0, "it ended without {text:?}: {}", self.shown);
+            self.shown.push_str(&String::from_utf8_lossy(&bytes[..length]));
+        }
+        self.shown = self.shown.split_off(self.shown.find(text).unwrap() + text.len());
+    }
+
+    fn type_line(&mut self, line: &str) {
+        writeln!(self.child.stdin.as_mut().unwrap(), "{line}").unwrap();
+    }
+}
+
+#[test]
+fn the_person_at_the_terminal_is_asked_and_only_a_whole_word_is_an_answer() {
+    let place = Place::new();
+    let kept = place.root.path().join("build");
+    fs::create_dir(&kept).unwrap();
+    let command = r#"{"command": "rm -rf build"}"#;
+    let mut denied = AtTerminal::call(&place, command);
+    denied.wait_for("| rm -rf build");
+    denied.wait_for("why | recursive-delete");
+    denied.wait_for("deny? ");
+    for no_answer in ["", "y", "yes"] {
+        denied.type_line(no_answer);
+        denied.wait_for("please type one of these words");
+        denied.wait_for("deny? ");
+    }
+    denied.type_line("deny");
+    denied.wait_for("\"status\":\"blocked\"");
+    assert!(kept.exists() && denied.child.wait().unwrap().success());
+    let mut approved = AtTerminal::call(&place, command);
+    approved.wait_for("deny? ");
+    approved.type_line("once");
+    approved.wait_for("approved once by the operator");
+    assert!(approved.child.wait().unwrap().success());
+    assert!(!kept.exists());
+}
