@@ -1,9 +1,9 @@
 //! Commands on this machine or another: run to their end, or kept in the background.
 //!
-//! The way of a command: [`host`] hears the guest, [`commands`] asks whether the grant has room for it, [`decider`] whether it may run; a
+//! The way of a command: `host` hears the guest, `commands` asks whether the grant has room for it, `decider` whether it may run; a
 //! [`Request`] says what to run; a [`Backend`] makes a launch of it, from what its task carries on (working
-//! directory and exported variables); [`child`] starts the launch under a supervisor, which is this same binary ([`launch`]) and
-//! ends every process that the command leaves, however it hid; what it prints goes through a window of constant size ([`output`]).
+//! directory and exported variables); `child` starts the launch under a supervisor, which is this same binary ([`launch`]) and
+//! ends every process that the command leaves, however it hid; what it prints goes through a window of constant size (`output`).
 //! [`Terminal`] is the front: it counts what runs, keeps the background processes ([`process`]) and forgets a task that ended.
 //!
 //! Nothing else in the host starts commands on behalf of a guest.
@@ -14,6 +14,7 @@ mod commands;
 mod decider;
 mod environment;
 mod fault;
+mod front;
 mod host;
 pub mod launch;
 pub mod limits;
@@ -27,7 +28,6 @@ mod request;
 mod room;
 mod state;
 mod task;
-mod terminal;
 mod terminals;
 
 pub use backend::{Backend, Target};
@@ -35,10 +35,10 @@ pub use child::{Afterwards, Child, Launcher};
 pub(crate) use commands::{Caller, Commands};
 pub use decider::{Decider, Here, Passed, Planned};
 pub use fault::Fault;
+pub use front::Terminal;
 pub(super) use host::link;
 pub use outcome::{Ended, Outcome};
 pub use output::{Captured, Excerpt};
 pub use request::{Decided, Input, Request, Sink, What};
-pub use terminal::Terminal;
 pub use terminals::Place;
 pub(crate) use terminals::Terminals;

@@ -1,8 +1,8 @@
 //! This binary as a launcher: what can only be done from inside a new process is done here, without `unsafe`.
 //!
-//! Two stages, each a start of this same binary. The *supervisor* ([`supervise`]) stays for as long as the command: orphans become
+//! Two stages, each a start of this same binary. The *supervisor* (`supervise`) stays for as long as the command: orphans become
 //! its children, so nothing that the command starts gets out of its sight, and it ends all of them when the command ends, when the
-//! host says so, or when the host is gone. The *command* stage ([`command`]) makes itself a session, takes the terminal, confines
+//! host says so, or when the host is gone. The *command* stage (`command`) makes itself a session, takes the terminal, confines
 //! itself and becomes the command.
 //!
 //! A process has three descriptors for certain, so those are used: the supervisor gets its line to the host as its input, the
