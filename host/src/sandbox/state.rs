@@ -92,6 +92,11 @@ impl CallState {
         }
     }
 
+    /// Who hears of the call's progress.
+    pub(crate) fn listener(&self) -> Option<ProgressListener> {
+        self.progress.clone()
+    }
+
     pub(super) fn host_calls(&self) -> u32 {
         self.host_calls
     }

@@ -15,6 +15,7 @@ use hermes_host::{
     CallContext, Host, HostBuilder,
     approval::{Answer, AnswerError, Approver, News, Question, QuestionId},
     component::{CompileLimits, Compiler, Digest},
+    sandbox::{Control, Progress},
 };
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -288,6 +289,34 @@ async fn what_a_shell_in_the_background_is_told_is_judged_too() {
         // The line that was begun is given up.
         send("write", "\n").await;
     }
+}
+
+#[tokio::test]
+async fn output_is_heard_while_it_comes() {
+    let office = Office::new("");
+    let host = office.host();
+    let (heard, mut hears) = tokio::sync::mpsc::unbounded_channel();
+    let progress = Arc::new(move |progress: Progress| heard.send(progress).unwrap());
+    let control = Control { progress: Some(progress), ..Control::default() };
+    let context = CallContext { control, ..in_task("t") };
+    // It waits for a file that is only made once its first line was heard.
+    let waits = r#"{"command": "echo begun; until [ -e heard ]; do sleep 0.01; done"}"#;
+    let call = host.call("terminal", waits, context);
+    let hear = async {
+        assert_eq!(hears.recv().await.unwrap().message.as_deref(), Some("begun"));
+        fs::write(office.path("work/heard"), "").unwrap();
+    };
+    let (outcome, ()) = tokio::join!(call, hear);
+    assert!(outcome.json().contains("\"exit_code\":0"), "{}", outcome.json());
+}
+
+#[tokio::test]
+async fn keys_that_a_command_prints_are_masked() {
+    let office = Office::new("");
+    let key = "ghp_16C7e42F292c6912E7710c838347Ae178B4a";
+    fs::write(office.path("work/notes"), format!("token {key}\n")).unwrap();
+    let answer = shell(&office.host(), "cat notes").await;
+    assert!(answer["output"].as_str().unwrap().starts_with("token") && !answer.to_string().contains(key), "{answer}");
 }
 
 /// The terminal tools with other bytes: a component that nobody knows.

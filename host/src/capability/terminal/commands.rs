@@ -1,10 +1,9 @@
 //! What one component may run, and what one call has of it.
 
 use std::{
-    collections::HashMap,
     ffi::OsString,
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
 };
 
 use super::{
@@ -168,6 +167,7 @@ impl Caller {
         let _turn = readers.starting.write().await;
         let started = terminal.start(&self.name, request, watch).await?;
         if reads_code {
+            readers.keep_only(&self.name, |id| terminal.poll(&self.name, id).is_ok());
             readers.add(&self.name, &started.id);
         }
         Ok(started)
@@ -185,7 +185,7 @@ impl Caller {
         let Some(reader) = reader else { return Ok(terminal.write(&self.name, id, bytes).await?) };
         // One after the other: what two writers make together is nobody's.
         let mut written = reader.lock().await;
-        let Some(before) = written.as_mut() else {
+        let Some(before) = written.as_ref() else {
             let why = "an earlier write to this process was cut off, so what it reads next is not known; kill it and start it again";
             return Err(Refusal::Denied(why.into()));
         };
@@ -196,16 +196,12 @@ impl Caller {
         let text = String::from_utf8_lossy(bytes);
         let asked = Asked { before: Some(&String::from_utf8_lossy(before)), ..Asked::about(&text) };
         self.pass(&terminal, asked).await?;
-        match terminal.write(&self.name, id, bytes).await {
-            Ok(()) => {
-                before.extend_from_slice(bytes);
-                Ok(())
-            }
-            Err(why) => {
-                *written = None;
-                Err(why.into())
-            }
-        }
+        let whole = [before, bytes].concat();
+        // Until it is written whole, nobody knows what was.
+        *written = None;
+        terminal.write(&self.name, id, bytes).await?;
+        *written = Some(whole);
+        Ok(())
     }
 
     fn not_granted(&self, what: &str, flag: &str) -> Refusal {
@@ -229,32 +225,6 @@ struct Asked<'a> {
 impl<'a> Asked<'a> {
     fn about(text: &'a str) -> Self {
         Self { text, input: None, before: None, workdir: None, is_granted: false }
-    }
-}
-
-/// All that was written to a process that runs what it reads. Nothing once that is no longer known.
-type Written = Arc<tokio::sync::Mutex<Option<Vec<u8>>>>;
-
-/// The processes that run what is written to them.
-#[derive(Debug, Default)]
-pub(crate) struct Readers {
-    all: Mutex<HashMap<(String, String), Written>>,
-    starting: tokio::sync::RwLock<()>,
-}
-
-impl Readers {
-    fn add(&self, task: &str, id: &str) {
-        let written = Arc::new(tokio::sync::Mutex::new(Some(Vec::new())));
-        self.all.lock().unwrap_or_else(PoisonError::into_inner).insert((task.into(), id.into()), written);
-    }
-
-    fn get(&self, task: &str, id: &str) -> Option<Written> {
-        self.all.lock().unwrap_or_else(PoisonError::into_inner).get(&(task.into(), id.into())).cloned()
-    }
-
-    /// Forgets those of a task.
-    pub(crate) fn forget(&self, task: &str) {
-        self.all.lock().unwrap_or_else(PoisonError::into_inner).retain(|(of, _), _| of != task);
     }
 }
 

@@ -6,9 +6,10 @@ use std::{path::PathBuf, sync::Arc, time::Duration};
 use wasmtime::component::{HasSelf, Linker};
 
 use super::{
-    Caller, Ended, Fault, Input, Request, What,
+    Caller, Ended, Fault, Input, Request, Sink, What,
     commands::Refusal,
     decider::Passed,
+    live,
     process::{self, Watch},
 };
 use crate::{
@@ -57,7 +58,8 @@ impl wit::Host for CallState {
         let caller = caller!(self);
         let clock = Arc::clone(&self.clock);
         let _still = clock.stand_still();
-        let answer = run(&caller, command, options, timeout, input).await;
+        let sink = self.listener().map(live::told);
+        let answer = run(&caller, command, options, timeout, input, sink).await;
         self.approval = approval(&answer, |outcome| outcome.approval.as_ref()).or(self.approval);
         Ok(answer.map_err(fault))
     }
@@ -171,6 +173,7 @@ async fn run(
     options: Options,
     timeout: Option<u32>,
     input: Option<Vec<u8>>,
+    sink: Option<Sink>,
 ) -> Result<Outcome, Refusal> {
     let workdir = options.workdir.map(PathBuf::from);
     let (what, passed, decided) = caller.admit(what(command), workdir.as_deref(), input.as_deref()).await?;
@@ -180,6 +183,7 @@ async fn run(
         pty: options.pty,
         input: input.map_or(Input::Closed, Input::Bytes),
         decided: Some(decided),
+        sink,
         ..Request::new(what)
     };
     let outcome = caller.terminal().await?.run(caller.name(), request).await?;

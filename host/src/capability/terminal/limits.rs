@@ -40,6 +40,12 @@ pub const LINE_BYTES: usize = 8 * 1024;
 /// much waits for the host less often.
 pub(crate) const PIPE_BYTES: usize = 256 * 1024;
 
+/// Between two looks at a command's output while it runs. People read no faster, and a command may print a million lines a second.
+pub const LIVE_EVERY: Duration = Duration::from_millis(200);
+
+/// Bytes of a line that such a look shows.
+pub const LIVE_BYTES: usize = 400;
+
 /// Bytes of a command line. One argument of a program has 128 KiB in Linux, and every quote in a command takes four there.
 pub const COMMAND_BYTES: usize = 96 * 1024;
 

@@ -12,10 +12,10 @@ use tokio::sync::OnceCell;
 use super::{
     Backend, Fault, Launcher, Terminal,
     backend::{Local, Sandbox, Ssh, Target},
-    commands::Readers,
     decider::{Decider, Here},
     notices::Notices,
     process::Listener,
+    readers::Readers,
 };
 
 /// Where commands run.

@@ -245,7 +245,11 @@ impl Walker {
 
     /// Judges a substitution and says what it prints, if that is known.
     fn substitution(&mut self, program: &Program) -> Flow {
-        self.aside(|walker| walker.program(program, &Flow::inherited()))
+        let flow = self.aside(|walker| walker.program(program, &Flow::inherited()));
+        if flow.secret.is_some() {
+            self.taken.clone_from(&flow.secret);
+        }
+        flow
     }
 }
 

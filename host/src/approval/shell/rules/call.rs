@@ -26,7 +26,7 @@ impl<'a> Call<'a> {
     }
 
     /// Whether one of these very arguments is given.
-    pub(super) fn says(&self, texts: &[&str]) -> bool {
+    pub(crate) fn says(&self, texts: &[&str]) -> bool {
         self.args.iter().any(|arg| texts.contains(&arg.text.as_str()))
     }
 
@@ -40,6 +40,45 @@ impl<'a> Call<'a> {
         let end = self.args.iter().position(|arg| arg.text == "--").unwrap_or(self.args.len());
         let (before, after) = self.args.split_at(end);
         before.iter().filter(|arg| !arg.is_option()).chain(after.iter().skip(1))
+    }
+
+    /// The operands that may be the subcommand. Nobody knows which options take a value, so an operand right after an option may
+    /// be its value, and the next one is then the subcommand.
+    pub(crate) fn commands(&self) -> impl Iterator<Item = &'a str> {
+        let mut after_option = false;
+        let mut found = Vec::new();
+        for arg in self.args {
+            let option = arg.is_option() && !arg.text.contains('=') && arg.text != "--";
+            if !arg.is_option() {
+                found.push(arg.text.as_str());
+                if !after_option {
+                    break;
+                }
+            }
+            after_option = option;
+        }
+        found.into_iter()
+    }
+
+    /// Whether one of these words may be the subcommand.
+    pub(super) fn commands_are(&self, words: &[&str]) -> bool {
+        self.commands().any(|word| words.contains(&word))
+    }
+
+    /// Whether `first second` may be the subcommand and its own.
+    pub(super) fn commands_then(&self, first: &str, second: &[&str]) -> bool {
+        self.commands_are(&[first])
+            && self
+                .args
+                .iter()
+                .enumerate()
+                .filter(|(_, arg)| arg.text == first)
+                .any(|(at, _)| self.args.get(at + 1..).is_some_and(|args| Call { args, ..*self }.commands_are(second)))
+    }
+
+    /// The first operands: those that may be the subcommand, and some after them.
+    pub(super) fn leading(&self, after: usize) -> impl Iterator<Item = &'a str> {
+        self.operands().map(|arg| arg.text.as_str()).take(self.commands().count() + after)
     }
 
     /// The operand at a place.
@@ -66,7 +105,7 @@ impl<'a> Call<'a> {
     }
 
     /// The values of a letter among others: `-fsSLo file`.
-    pub(super) fn clustered(&self, letter: char) -> Vec<Arg> {
+    pub(crate) fn clustered(&self, letter: char) -> Vec<Arg> {
         let mut found = Vec::new();
         for (at, arg) in self.args.iter().enumerate() {
             let Some(letters) = arg.text.strip_prefix('-').filter(|letters| !letters.starts_with('-')) else {
@@ -84,7 +123,7 @@ impl<'a> Call<'a> {
     }
 
     /// The values of a long option, which may be cut short: `--checkpoint-a=x`.
-    pub(super) fn long_values(&self, long: &str) -> Vec<Arg> {
+    pub(crate) fn long_values(&self, long: &str) -> Vec<Arg> {
         let mut found = Vec::new();
         for (at, arg) in self.args.iter().enumerate() {
             let (name, value) =

@@ -24,24 +24,25 @@ const DESTROYS: [&str; 14] = [
 pub(super) fn rule(walker: &mut Walker, call: &Call<'_>) -> bool {
     let found = match call.name {
         "terraform" | "tofu" | "terragrunt" => {
-            let word = call.operand(0);
-            matches!(word, "destroy" | "apply" | "taint" | "import" | "force-unlock" | "destroy-all" | "run-all")
-                || (word == "state" && matches!(call.operand(1), "rm" | "mv" | "push" | "replace-provider"))
-                || (word == "workspace" && call.operand(1) == "delete")
+            let changes = ["destroy", "apply", "taint", "import", "force-unlock", "destroy-all", "run-all"];
+            call.commands_are(&changes)
+                || call.commands_then("state", &["rm", "mv", "push", "replace-provider"])
+                || call.commands_then("workspace", &["delete"])
+                || call.says(&["-destroy", "--destroy"]) && !call.commands_are(&["plan"])
         }
         "pulumi" | "cdk" | "sst" | "serverless" | "sls" | "vagrant" | "eksctl" | "kops" | "kind" | "minikube"
         | "k3d" => {
-            matches!(call.operand(0), "destroy" | "remove" | "delete" | "cancel")
-                || matches!(call.name, "pulumi") && call.operand(0) == "up"
+            call.leading(1).any(|word| matches!(word, "destroy" | "remove" | "delete" | "cancel" | "rm" | "down"))
+                || matches!(call.name, "pulumi") && call.commands_are(&["up", "update"])
         }
         "aws" | "gcloud" | "az" | "doctl" | "oci" | "hcloud" | "ibmcloud" | "linode-cli" | "gsutil" | "s3cmd"
         | "rclone" | "heroku" | "fly" | "flyctl" | "vercel" | "netlify" | "firebase" | "wrangler" | "mc"
         | "supabase" | "railway" | "azcopy" | "bq" | "vault" | "consul" | "nomad" | "etcdctl" => destroys(call),
         "gh" | "glab" => {
             destroys(call)
-                || (call.operand(0) == "api"
+                || (call.commands_are(&["api"])
                     && call.values("-X", "--method").iter().any(|method| method.text == "DELETE"))
-                || call.says(&["--auto"]) && call.operand(1) == "merge"
+                || call.says(&["--auto"]) && call.leading(2).any(|word| word == "merge")
         }
         "ansible-playbook" => !call.says(&["--check", "--syntax-check", "--list-tasks"]),
         _ => return false,
@@ -53,8 +54,8 @@ pub(super) fn rule(walker: &mut Walker, call: &Call<'_>) -> bool {
 }
 
 fn destroys(call: &Call<'_>) -> bool {
-    let words = call.operands().take(4).any(|arg| {
-        let word = arg.text.to_lowercase();
+    let words = call.leading(3).any(|word| {
+        let word = word.to_lowercase();
         DESTROYS.iter().any(|verb| {
             word == *verb
                 || word.strip_prefix(verb).is_some_and(|rest| rest.starts_with(['-', ':']))

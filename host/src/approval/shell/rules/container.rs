@@ -12,7 +12,7 @@ pub(super) fn rule(walker: &mut Walker, call: &Call<'_>) -> bool {
         "docker" | "podman" | "nerdctl" | "docker-compose" | "podman-compose" => docker(walker, call),
         "kubectl" | "oc" | "k3s" | "microk8s" | "k" => kubectl(walker, call),
         "helm" => {
-            if matches!(call.operand(0), "uninstall" | "delete" | "rollback" | "del" | "un") {
+            if call.commands_are(&["uninstall", "delete", "rollback", "del", "un"]) {
                 walker.ask(Category::Cloud, call.shown());
             }
         }
@@ -22,17 +22,24 @@ pub(super) fn rule(walker: &mut Walker, call: &Call<'_>) -> bool {
 }
 
 fn docker(walker: &mut Walker, call: &Call<'_>) {
-    let compose = call.name.ends_with("compose") || call.operand(0) == "compose";
-    let words: Vec<&str> = call.operands().map(|arg| arg.text.as_str()).take(6).collect();
-    let at = usize::from(compose && !call.name.ends_with("compose"));
-    let command = words.iter().skip(at).find(|word| COMMANDS.contains(*word)).copied().unwrap_or("");
-    let next = words.iter().skip_while(|word| **word != command).nth(1).copied().unwrap_or("");
+    let compose = call.name.ends_with("compose") || call.commands_are(&["compose"]);
+    let mut words: Vec<&str> = call.commands().collect();
+    if let Some(at) = call.args.iter().position(|arg| arg.text == "compose").filter(|_| compose) {
+        words.extend(Call { args: call.args.get(at + 1..).unwrap_or(&[]), ..*call }.commands());
+    }
+    for command in words.into_iter().filter(|word| COMMANDS.contains(word)) {
+        subcommand(walker, call, command, compose);
+    }
+}
+
+fn subcommand(walker: &mut Walker, call: &Call<'_>, command: &str, compose: bool) {
     let lost = match command {
         "rm" | "rmi" | "stop" | "kill" | "restart" | "prune" => true,
         "down" => compose,
         "volume" | "network" | "image" | "container" | "system" | "builder" | "buildx" | "secret" | "config"
         | "stack" | "service" | "swarm" | "node" | "context" | "pod" | "machine" => {
-            matches!(next, "rm" | "prune" | "remove" | "leave" | "kill" | "stop" | "restart" | "delete" | "reset")
+            let words = ["rm", "prune", "remove", "leave", "kill", "stop", "restart", "delete", "reset"];
+            call.commands_then(command, &words)
         }
         _ => false,
     };
@@ -45,12 +52,21 @@ fn docker(walker: &mut Walker, call: &Call<'_>) {
     if command == "exec" {
         inside(walker, call, "exec");
     }
+    if command == "container" && call.commands_then(command, &["run", "exec", "create"]) {
+        open(walker, call);
+    }
+    if command == "cp"
+        && let Some(target) = call.operands().last().filter(|arg| !arg.text.contains(':'))
+    {
+        super::write::file(walker, target, "copies to");
+    }
     if command == "push" {
         walker.ask(Category::Packages, format!("publishes: {}", call.shown()));
     }
 }
 
-const COMMANDS: [&str; 28] = [
+const COMMANDS: [&str; 29] = [
+    "cp",
     "rm",
     "rmi",
     "stop",
@@ -83,7 +99,16 @@ const COMMANDS: [&str; 28] = [
 
 /// A container that holds the host.
 fn open(walker: &mut Walker, call: &Call<'_>) {
-    let host = ["--privileged", "--pid=host", "--userns=host", "--ipc=host", "--cap-add=ALL", "--cap-add=SYS_ADMIN"];
+    let host = ["--privileged", "--pid=host", "--userns=host", "--ipc=host", "--uts=host"];
+    let rights = [call.values("", "--cap-add"), call.values("", "--security-opt")].concat();
+    let strong = rights.iter().any(|right| {
+        let right = right.text.to_uppercase();
+        ["ALL", "SYS_", "DAC_", "NET_ADMIN", "UNCONFINED", "DISABLE"].iter().any(|word| right.contains(word))
+    });
+    let disk = call
+        .values("", "--device")
+        .iter()
+        .any(|device| super::target::is_disk(device.text.split(':').next().unwrap_or(""), false));
     let mounts = [call.values("-v", "--volume"), call.values("", "--mount")].concat();
     let wide = mounts.iter().any(|mount| {
         let text = mount.text.as_str();
@@ -92,9 +117,18 @@ fn open(walker: &mut Walker, call: &Call<'_>) {
         let source = source.unwrap_or_else(|| text.split(':').next().unwrap_or(""));
         let folder = Arg { text: source.into(), ..mount.clone() };
         source.contains("docker.sock")
-            || (source.starts_with('/') && super::target::hardline(&walker.scope.places, &folder).is_some())
+            || super::secrets::secret(walker, &folder).is_some()
+            || matches!(source.trim_end_matches('/'), "/var/run" | "/run")
+            || (source.starts_with(['/', '.']) && super::target::hardline(&walker.scope.places, &folder).is_some())
     });
+    let deletes =
+        call.args.iter().any(|arg| matches!(arg.text.rsplit('/').next(), Some("rm" | "shred" | "mkfs" | "dd")));
+    if !mounts.is_empty() && deletes {
+        walker.ask(Category::RecursiveDelete, format!("deletes through a mounted folder: {}", call.shown()));
+    }
     if wide
+        || strong
+        || disk
         || call.says(&host)
         || call.args.windows(2).any(|pair| matches!(pair, [a, b] if a.text == "--pid" && b.text == "host"))
     {
@@ -126,7 +160,7 @@ fn inside(walker: &mut Walker, call: &Call<'_>, word: &str) {
 }
 
 fn kubectl(walker: &mut Walker, call: &Call<'_>) {
-    let words: Vec<&str> = call.operands().map(|arg| arg.text.as_str()).take(6).collect();
+    let words: Vec<&str> = call.leading(3).collect();
     let has = |word: &str| words.contains(&word);
     let scaled = call.values("", "--replicas").iter().any(|count| count.text == "0");
     if has("delete")
@@ -138,6 +172,16 @@ fn kubectl(walker: &mut Walker, call: &Call<'_>) {
         || (has("rollout") && (has("undo") || has("restart")))
     {
         walker.ask(Category::Cloud, call.shown());
+    }
+    let from_address = call.values("-f", "--filename").iter().any(|file| file.text.contains("://"));
+    if from_address || (has("create") && words.iter().any(|word| word.contains("rolebinding"))) {
+        walker.ask(Category::Cloud, call.shown());
+    }
+    if has("debug") || call.args.iter().any(|arg| arg.text.contains("hostPID") || arg.text.contains("privileged")) {
+        walker.ask(Category::Privilege, call.shown());
+    }
+    if let Some(target) = call.operands().last().filter(|arg| has("cp") && !arg.text.contains(':')) {
+        super::write::file(walker, target, "copies to");
     }
     if has("exec") {
         inside(walker, call, "exec");

@@ -2,7 +2,7 @@
 
 use super::{
     Call,
-    target::{hardline, is_disk},
+    target::{all_names, hardline, is_disk},
 };
 use crate::approval::shell::{
     Category,
@@ -19,6 +19,10 @@ pub(super) fn rule(walker: &mut Walker, call: &Call<'_>) -> bool {
         "rsync" => {
             if call.options().any(|arg| arg.text.starts_with("--del") || arg.text == "--remove-source-files") {
                 walker.ask(Category::RecursiveDelete, format!("deletes what the source lacks: {}", call.shown()));
+                let target = call.operands().last().filter(|arg| !arg.text.contains(':'));
+                if let Some(what) = target.and_then(|arg| hardline(&walker.scope.places, arg)) {
+                    walker.never(Category::SystemDelete, format!("deletes what the source lacks from {what}"));
+                }
             }
             return false;
         }
@@ -60,6 +64,13 @@ fn target(walker: &mut Walker, call: &Call<'_>, arg: &Arg) {
         Some(_) if disk => walker.ask(Category::Disk, format!("deletes the device {}", arg.shown())),
         Some(path) if walker.scope.places.inside_workspace(&path) && !arg.text.starts_with("..") => {
             repository(walker, arg, &path);
+            let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+            if arg.glob
+                && all_names(arg.text.rsplit('/').next().unwrap_or(""))
+                && walker.scope.places.workspace.as_deref() == Some(folder)
+            {
+                walker.ask(Category::RecursiveDelete, format!("deletes every file of {folder}"));
+            }
         }
         Some(path)
             if arg.text.starts_with('/') || arg.text.starts_with("..") || walker.scope.places.workspace.is_some() =>

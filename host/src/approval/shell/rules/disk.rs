@@ -66,7 +66,10 @@ fn dd(walker: &mut Walker, call: &Call<'_>) {
         let target = crate::approval::shell::resolve::Arg { text: path.into(), ..arg.clone() };
         match walker.scope.places.absolute(&target) {
             Some(path) if is_disk(&path, false) => walker.never(Category::Disk, format!("dd writes the disk {path}")),
-            Some(_) => super::write::file(walker, &target, "dd writes"),
+            Some(_) => {
+                super::write::file(walker, &target, "dd writes");
+                super::write::empties(walker, &target);
+            }
             None if !target.is_known() => walker.ask(Category::UnknownTarget, format!("dd writes {}", target.shown())),
             None => {}
         }

@@ -1,7 +1,7 @@
 //! Editors and debuggers that run commands.
 
 use super::Call;
-use crate::approval::shell::{Category, walk::Walker};
+use crate::approval::shell::{Category, resolve::Arg, walk::Walker};
 
 pub(super) fn rule(walker: &mut Walker, call: &Call<'_>) -> bool {
     match call.name {
@@ -18,6 +18,12 @@ pub(super) fn rule(walker: &mut Walker, call: &Call<'_>) -> bool {
             }
         }
         "gdb" | "lldb" => debugger(walker, call),
+        "ftp" | "lftp" | "tftp" | "mailx" | "mail" | "mutt" if call.input.fed => {
+            let text = call.input.text.as_deref();
+            if text.is_none_or(|text| text.contains('!')) {
+                walker.ask(Category::PipedCode, format!("{} may run commands of its input", call.name));
+            }
+        }
         _ => return false,
     }
     true
@@ -34,6 +40,13 @@ fn vim(walker: &mut Walker, call: &Call<'_>) {
                 walker.program_text(call.name, shell);
             }
         }
+        let mut words = command.trim_start_matches(':').split_whitespace();
+        if let (Some(word), Some(path)) = (words.next(), words.last())
+            && ["w", "w!", "write", "write!", "sav", "saveas", "wq", "x", "up"].contains(&word)
+        {
+            let path = path.replacen('~', &walker.scope.places.home.clone(), usize::from(path.starts_with('~')));
+            super::write::file(walker, &Arg::known(path), "writes");
+        }
         if ["system(", "term", "python", "py3", "lua", "perl", "ruby", "source"]
             .iter()
             .any(|word| command.contains(word))
@@ -47,6 +60,13 @@ fn vim(walker: &mut Walker, call: &Call<'_>) {
 }
 
 fn debugger(walker: &mut Walker, call: &Call<'_>) {
+    if call.input.fed {
+        walker.code_stream(call.name, call.input);
+    }
+    let scripts = [call.values("-x", "--command"), call.values("-s", "--source")].concat();
+    for script in scripts {
+        walker.foreign_script(call.name, &script, call.input);
+    }
     let commands = [call.values("-ex", "--eval-command"), call.values("-o", "--one-line")].concat();
     for command in commands {
         let text = command.text.trim();

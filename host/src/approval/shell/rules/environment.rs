@@ -15,12 +15,15 @@ const LOADS: [&str; 17] = [
 
 /// Variables whose text programs run.
 #[rustfmt::skip]
-const RUN: [&str; 27] = [
+const RUN: [&str; 25] = [
     "PAGER", "GIT_PAGER", "MANPAGER", "SYSTEMD_PAGER", "AWS_PAGER", "PSQL_PAGER", "BAT_PAGER", "EDITOR", "VISUAL", "GIT_EDITOR",
     "GIT_SEQUENCE_EDITOR", "GIT_SSH_COMMAND", "GIT_SSH", "GIT_EXTERNAL_DIFF", "GIT_ASKPASS", "SSH_ASKPASS", "SUDO_ASKPASS",
     "GIT_PROXY_COMMAND", "LESSOPEN", "LESSCLOSE", "BROWSER", "RUSTC_WRAPPER", "RUSTC_WORKSPACE_WRAPPER", "RSYNC_RSH",
-    "FZF_DEFAULT_COMMAND", "MAKEFLAGS", "TAR_OPTIONS",
+    "FZF_DEFAULT_COMMAND",
 ];
+
+/// How the names of variables end whose text programs run.
+const ENDS: [&str; 7] = ["_PAGER", "_EDITOR", "_BROWSER", "_WRAPPER", "_RUNNER", "_LINKER", "_ASKPASS"];
 
 /// Options of virtual machines that load code.
 const LOADING: [&str; 7] = ["--require", "-r ", "--import", "--eval", "-javaagent", "--loader", "OnOutOfMemoryError"];
@@ -36,14 +39,20 @@ pub(crate) fn assignment(walker: &mut Walker, name: &str, value: &Value) {
         // `ENV=production` is a setting of many programs; only a path is a start file.
         "ENV" | "PS0" | "PS4" => unknown || text.contains(['/', '$', '`']),
         "NODE_OPTIONS" | "JAVA_TOOL_OPTIONS" | "_JAVA_OPTIONS" => LOADING.iter().any(|word| text.contains(word)),
+        "MAKEFLAGS" | "GNUMAKEFLAGS" | "TAR_OPTIONS" | "GOFLAGS" | "MANOPT" | "RUSTFLAGS" | "RSYNC_OPTIONS" => {
+            unknown || ["eval", "exec", "command", "-I", "-P", "pager", "linker"].iter().any(|word| text.contains(word))
+        }
         "IFS" => unknown,
         "PATH" => return path(walker, text),
         name if name.starts_with("GIT_CONFIG") || name.starts_with("BASH_FUNC_") => true,
         name => LOADS.contains(&name) && (unknown || !text.is_empty()),
     };
+    if matches!(name, "PS1" | "PS2" | "PS3") {
+        walker.carried_by(name, value);
+    }
     if changes {
         walker.ask(Category::Environment, format!("{name}={}", text.replace(UNKNOWN, "…")));
-    } else if RUN.contains(&name) {
+    } else if RUN.contains(&name) || ENDS.iter().any(|end| name.ends_with(end)) {
         let text = text.trim_start_matches('|');
         if !text.trim().is_empty() && !text.starts_with('-') {
             walker.program_text(name, text);

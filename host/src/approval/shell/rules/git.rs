@@ -25,6 +25,13 @@ pub(super) fn rule(walker: &mut Walker, call: &Call<'_>) -> bool {
         }
         match (first.text.as_str(), value) {
             ("-c", Some(setting)) => config(walker, setting),
+            ("-C", Some(folder)) => {
+                let folder = walker.scope.places.absolute(folder);
+                return walker.aside(|walker| {
+                    walker.scope.places.directory = folder;
+                    rule(walker, &Call { args, ..*call })
+                });
+            }
             (text, _) if text.starts_with("--config-env") || text.starts_with("--exec-path=") => {
                 walker.ask(Category::Environment, call.shown());
             }
@@ -42,10 +49,46 @@ pub(super) fn rule(walker: &mut Walker, call: &Call<'_>) -> bool {
             walker.program_text("git ext::", text);
         }
     }
+    writes(walker, &command.text, args);
     let inner = Call { name: &command.text, args, input: call.input };
     loses(walker, &inner);
     runs(walker, &inner);
     true
+}
+
+/// Files and folders that a command makes. Addresses among them are no paths.
+fn writes(walker: &mut Walker, command: &str, args: &[Arg]) {
+    let makes = matches!(
+        command,
+        "clone"
+            | "worktree"
+            | "bundle"
+            | "init"
+            | "archive"
+            | "format-patch"
+            | "diff"
+            | "show"
+            | "log"
+            | "checkout-index"
+            | "apply"
+            | "config"
+    );
+    // These name paths of the repository; only an option makes a file.
+    let shows = matches!(command, "diff" | "show" | "log" | "config" | "apply");
+    let mut file = false;
+    for arg in args.iter().filter(|_| makes) {
+        let value = arg.text.split_once('=').map(|(_, value)| value).filter(|_| arg.is_option());
+        let text = value.or_else(|| (!arg.is_option() && (file || !shows)).then_some(arg.text.as_str()));
+        file = matches!(arg.text.as_str(), "-o" | "--output" | "-f" | "--file" | "--directory");
+        if let Some(text) = text.filter(|text| !text.contains("://")) {
+            super::write::file(walker, &Arg { text: text.into(), ..arg.clone() }, "git writes");
+        }
+    }
+    if command == "add"
+        && let Some(secret) = args.iter().find_map(|arg| super::secrets::secret(walker, arg))
+    {
+        walker.ask(Category::CredentialRead, format!("git takes up {secret}"));
+    }
 }
 
 /// A setting given for one command.
@@ -105,7 +148,8 @@ fn runs_program(key: &str) -> Option<Kind> {
             | "init.templatedir"
             | "include.path"
     );
-    (folder || key.starts_with("includeif.")).then_some(Kind::Folder)
+    let elsewhere = matches!(last, "insteadof" | "pushinsteadof" | "proxy");
+    (folder || elsewhere || key.starts_with("includeif.")).then_some(Kind::Folder)
 }
 
 fn loses(walker: &mut Walker, call: &Call<'_>) {
@@ -136,6 +180,9 @@ fn loses(walker: &mut Walker, call: &Call<'_>) {
                 || call.operands().any(|arg| arg.text == "." || arg.text == ":/")
         }
         "restore" => !call.has('S', "staged") && call.operands().any(|arg| arg.text == "." || arg.text == ":/"),
+        "rm" => !call.has('\0', "cached") && (call.has('r', "") || call.has('f', "force")),
+        "read-tree" => call.has('\0', "reset"),
+        "submodule" => call.commands_are(&["deinit"]) && call.has('f', "force"),
         "worktree" => call.operand(0) == "remove" && call.has('f', "force"),
         "remote" => matches!(call.operand(0), "remove" | "rm" | "prune"),
         _ => false,
@@ -153,6 +200,9 @@ fn runs(walker: &mut Walker, call: &Call<'_>) {
                 call.says(&["get", "list", "--get", "--list", "-l", "--get-all"]) || call.operands().count() < 2;
             if runs_program(key).is_some() && !reads {
                 walker.ask(Category::Persistence, format!("git {}", call.shown()));
+                if let Some(text) = call.operands().last().and_then(|arg| arg.text.strip_prefix('!')) {
+                    walker.program_text("git config", text);
+                }
             }
         }
         "bisect" if call.operand(0) == "run" => {
@@ -180,6 +230,13 @@ fn runs(walker: &mut Walker, call: &Call<'_>) {
                 walker.ask(Category::Environment, format!("git {}", call.shown()));
             }
         }
+        "maintenance" if call.commands_are(&["start", "register"]) => {
+            walker.ask(Category::Schedule, format!("git {}", call.shown()));
+        }
+        "init" if !call.long_values("--template").is_empty() => {
+            walker.ask(Category::Environment, format!("git {}", call.shown()));
+        }
+        "send-email" => walker.ask(Category::Exfiltration, format!("git {}", call.shown())),
         "credential" | "credential-store" => walker.ask(Category::CredentialRead, format!("git {}", call.shown())),
         "daemon" | "instaweb" | "shell" => walker.ask(Category::ReverseShell, format!("git {}", call.shown())),
         _ => {}

@@ -1,20 +1,49 @@
 //! The host that runs the agent: it must not be stopped or persuaded by what it runs.
 
 use super::Call;
-use crate::approval::shell::{Category, walk::Walker};
+use crate::approval::shell::{Category, resolve::Arg, walk::Walker};
+
+/// Options of the host that take the next argument. Any other option before the command is taken for a trick.
+const VALUES: [&str; 6] = ["--tools", "--hooks", "--config", "--workspace", "--home", "--log"];
+
+/// Options of the host that stand alone.
+const FLAGS: [&str; 3] = ["--quiet", "-q", "--json"];
 
 pub(super) fn rule(walker: &mut Walker, call: &Call<'_>) -> bool {
-    let looks = match call.name {
-        "hermes-host" => matches!(
-            call.operand(0),
-            "" | "list" | "inspect" | "definitions" | "toolsets" | "doctor" | "audit" | "completions"
-        ),
-        "hermes" => !matches!(call.operand(0), "gateway" | "update" | "config" | "approvals"),
+    let harmless = match call.name {
+        "hermes-host" => looks(call.args),
+        "hermes" => !call.commands_are(&["gateway", "update", "config", "approvals"]) && !call.may_hide_options(),
         _ => return false,
     };
-    let explains = call.name == "hermes-host" && call.operand(0) == "approvals" && call.operand(1) == "explain";
-    if !looks && !explains {
+    if !harmless {
         walker.ask(Category::Host, call.shown());
     }
     true
+}
+
+fn looks(args: &[Arg]) -> bool {
+    let Some((word, rest)) = command(args) else { return args.iter().all(Arg::is_known) };
+    match word {
+        "list" | "inspect" | "definitions" | "toolsets" | "doctor" | "audit" | "completions" => true,
+        "approvals" => command(rest).is_none_or(|(word, _)| word == "explain"),
+        _ => false,
+    }
+}
+
+/// The command and what follows it. A word that can't be placed is a command that nobody knows.
+fn command(args: &[Arg]) -> Option<(&str, &[Arg])> {
+    let mut rest = args;
+    while let Some((arg, after)) = rest.split_first() {
+        let name = arg.text.split('=').next().unwrap_or("");
+        rest = match arg.text.as_str() {
+            _ if !arg.is_known() => return Some(("", after)),
+            text if FLAGS.contains(&text) || (text.contains('=') && VALUES.contains(&name)) => after,
+            text if VALUES.contains(&text) => match after.split_first() {
+                Some((value, after)) if value.is_known() => after,
+                _ => return Some(("", &[])),
+            },
+            text => return Some((text, after)),
+        };
+    }
+    None
 }

@@ -1,6 +1,6 @@
 //! Programs whose arguments are programs.
 
-use super::{Call, sed};
+use super::{Call, literals, sed};
 use crate::approval::shell::{Category, resolve::UNKNOWN, walk::Walker};
 
 /// How an interpreter takes its code.
@@ -23,7 +23,18 @@ const fn interpreter(
     Interpreter { name, code, values, long }
 }
 
-const INTERPRETERS: [Interpreter; 25] = [
+static INTERPRETERS: [Interpreter; 36] = [
+    interpreter("gnuplot", "e", "", &[]),
+    interpreter("clojure", "e", "", &["--eval"]),
+    interpreter("clj", "e", "", &["--eval"]),
+    interpreter("ghc", "e", "", &[]),
+    interpreter("runghc", "e", "", &[]),
+    interpreter("ocaml", "e", "I", &[]),
+    interpreter("swift", "e", "", &[]),
+    interpreter("kotlin", "e", "", &[]),
+    interpreter("jrunscript", "e", "", &[]),
+    interpreter("m4", "", "", &[]),
+    interpreter("dc", "e", "", &["--expression"]),
     interpreter("python", "c", "mWXQ", &[]),
     interpreter("pypy", "c", "mWXQ", &[]),
     interpreter("ipython", "c", "m", &[]),
@@ -55,18 +66,37 @@ pub(super) fn rule(walker: &mut Walker, call: &Call<'_>) -> bool {
     match call.name {
         "awk" | "gawk" | "mawk" | "nawk" => awk(walker, call),
         "sed" | "gsed" => sed::rule(walker, call),
-        "deno" if matches!(call.operand(0), "eval" | "repl") => walker.ask(Category::InlineCode, call.shown()),
+        "deno" | "bun" if call.operands().take(3).any(|arg| arg.text.contains("://")) => {
+            walker.ask(Category::DownloadedCode, format!("runs an address: {}", call.shown()));
+        }
+        _ if call.args.iter().any(|arg| arg.text.contains("data:text/javascript")) => inline(walker, call),
+        "deno" if call.commands_are(&["eval", "repl"]) => walker.ask(Category::InlineCode, call.shown()),
         "jshell" | "ghci" | "irb" | "pry" | "iex" | "scala" => {
             walker.ask(Category::PipedCode, format!("{} runs what its input says", call.name));
         }
         name => {
-            let plain = name.trim_end_matches(|found: char| found.is_ascii_digit() || found == '.' || found == '-');
-            let found = INTERPRETERS.iter().find(|known| known.name == plain || known.name == name);
-            let Some(known) = found else { return false };
+            if call.options().any(|arg| EVALUATES.contains(&arg.text.split('=').next().unwrap_or(""))) {
+                inline(walker, call);
+                return true;
+            }
+            let Some(known) = find(name) else { return false };
             code(walker, call, known);
         }
     }
     true
+}
+
+/// Options that are followed by code, whatever the program.
+const EVALUATES: [&str; 5] = ["--eval", "-eval", "--eval-string", "--batch-string", "--execute-code"];
+
+fn find(name: &str) -> Option<&'static Interpreter> {
+    let plain = name.trim_end_matches(|found: char| found.is_ascii_digit() || found == '.' || found == '-');
+    INTERPRETERS.iter().find(|known| known.name == plain || known.name == name)
+}
+
+/// Whether a program runs scripts of another language. Their arguments are theirs.
+pub(crate) fn is_interpreter(name: &str) -> bool {
+    find(name).is_some()
 }
 
 fn code(walker: &mut Walker, call: &Call<'_>, known: &Interpreter) {
@@ -96,6 +126,12 @@ fn code(walker: &mut Walker, call: &Call<'_>, known: &Interpreter) {
             }
         }
         if module {
+            // A few modules run their arguments or their input.
+            if call.says(&["timeit"]) {
+                inline(walker, call);
+            } else if call.says(&["code", "pdb", "asyncio"]) {
+                walker.code_stream(call.name, call.input);
+            }
             return;
         }
     }
@@ -118,6 +154,9 @@ fn inline(walker: &mut Walker, call: &Call<'_>) {
         walker.ask(Category::ReverseShell, call.shown());
     }
     walker.ask(Category::InlineCode, call.shown());
+    for arg in call.args {
+        literals::judge(walker, call, &arg.text);
+    }
 }
 
 fn awk(walker: &mut Walker, call: &Call<'_>) {
@@ -157,6 +196,13 @@ fn awk(walker: &mut Walker, call: &Call<'_>) {
             || piped_print(&outside);
         if runs || program.contains(UNKNOWN) {
             walker.ask(Category::InlineCode, format!("awk runs programs: {}", call.shown()));
+            literals::judge(walker, call, program);
+        }
+        if unknown_file(&outside) {
+            walker.ask(
+                Category::UnknownTarget,
+                format!("awk writes a file that is only known when it runs: {}", call.shown()),
+            );
         }
         for text in program.split('>').skip(1) {
             let Some(path) =
@@ -175,6 +221,27 @@ fn piped_print(program: &str) -> bool {
     program.split([';', '\n', '{', '}']).any(|statement| {
         let Some((_, rest)) = statement.split_once("print") else { return false };
         rest.replace("||", "").contains('|') && !rest.contains('/') && !rest.contains('~')
+    })
+}
+
+/// `print … > expression`: a file whose name is no plain string.
+fn unknown_file(program: &str) -> bool {
+    program.split([';', '\n', '{', '}']).any(|statement| {
+        let Some((_, rest)) = statement.split_once("print") else { return false };
+        let mut depth = 0_i32;
+        for (at, found) in rest.char_indices() {
+            match found {
+                '(' => depth += 1,
+                ')' => depth -= 1,
+                '>' if depth <= 0 => {
+                    let target = rest.get(at..).unwrap_or("").trim_start_matches(['>', ' ']);
+                    // Strings are empty here; one with something after it is put together.
+                    return target.strip_prefix("\"\"").is_none_or(|after| !after.trim().is_empty());
+                }
+                _ => {}
+            }
+        }
+        false
     })
 }
 

@@ -9,7 +9,8 @@ mod editor;
 pub(crate) mod environment;
 mod git;
 mod host;
-mod interpreter;
+pub(crate) mod interpreter;
+mod literals;
 mod network;
 mod options;
 mod packages;
@@ -26,14 +27,14 @@ mod windows;
 pub(crate) mod write;
 
 pub(crate) use call::Call;
-pub(crate) use secrets::secret;
+pub(crate) use secrets::{prints, private, secret};
 
 use super::walk::Walker;
 
-/// Puts a command before every rule that knows its program.
-pub(crate) fn apply(walker: &mut Walker, call: &Call<'_>) {
+/// Puts a command before every rule that knows its program. Says whether one does.
+pub(crate) fn apply(walker: &mut Walker, call: &Call<'_>) -> bool {
     if asks_for_help(call) {
-        return;
+        return true;
     }
     secrets::read(walker, call);
     let rules: [fn(&mut Walker, &Call<'_>) -> bool; 18] = [
@@ -56,11 +57,7 @@ pub(crate) fn apply(walker: &mut Walker, call: &Call<'_>) {
         host::rule,
         windows::rule,
     ];
-    for rule in rules {
-        if rule(walker, call) {
-            return;
-        }
-    }
+    rules.iter().any(|rule| rule(walker, call))
 }
 
 /// `mkfs --help` harms nobody. Only if it is all that is asked for: some programs take `--help` for an operand's value.

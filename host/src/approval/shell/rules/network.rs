@@ -54,12 +54,16 @@ pub(super) fn rule(walker: &mut Walker, call: &Call<'_>) -> bool {
             for setting in call.values("-o", "") {
                 walker.ssh_setting(&setting.text);
             }
+            if let Some(target) = call.operands().skip(1).last().filter(|arg| !arg.text.contains(':')) {
+                super::write::file(walker, target, "downloads to");
+            }
         }
         "ssh" => {
             for forward in call.values("-R", "") {
                 walker.ask(Category::ReverseShell, format!("lets the other side in: ssh -R {}", forward.shown()));
             }
         }
+        "ztcp" | "zmodload" => walker.ask(Category::ReverseShell, call.shown()),
         "ngrok" | "cloudflared" | "bore" | "localtunnel" | "chisel" | "frpc" => {
             walker.ask(Category::ReverseShell, format!("lets the network in: {}", call.shown()));
         }
@@ -114,13 +118,10 @@ fn upload(walker: &mut Walker, call: &Call<'_>) {
     let long = ["--upload-file", "--post-file", "--body-file"].iter().flat_map(|long| call.long_values(long));
     sent.extend(files.into_iter().chain(long).map(|value| value.text));
     for file in sent {
-        let name = file.rsplit('/').next().unwrap_or("");
-        let private = name == ".env"
-            || name.starts_with(".env.")
-            || name.ends_with(".pem")
-            || name.ends_with(".key")
-            || name.starts_with("id_");
-        if private || file.contains("/.") || file.starts_with("~/.") {
+        if super::secrets::private(&Arg::known(file.as_str())).is_some()
+            || file.contains("/.")
+            || file.starts_with("~/.")
+        {
             walker.ask(Category::Exfiltration, format!("{} sends {file}", call.name));
         }
     }

@@ -51,7 +51,10 @@ const RUNS: [(&str, &[&str], &[&str]); 23] = [
 
 pub(super) fn rule(walker: &mut Walker, call: &Call<'_>) -> bool {
     if let Some((_, short, long)) = RUNS.iter().find(|(name, ..)| *name == call.name) {
-        let values = short.iter().flat_map(|option| call.values(option, "")).collect::<Vec<_>>();
+        let mut values = short.iter().flat_map(|option| call.values(option, "")).collect::<Vec<_>>();
+        if call.name == "rsync" {
+            values = call.clustered('e');
+        }
         let long = long.iter().flat_map(|option| call.long_values(option)).collect::<Vec<_>>();
         for value in values.into_iter().chain(long) {
             // A colour or a shell that ends in nothing is no program.
@@ -75,7 +78,7 @@ pub(super) fn rule(walker: &mut Walker, call: &Call<'_>) -> bool {
             {
                 walker.ask(Category::InlineCode, call.shown());
             }
-            if matches!(call.operand(0), "publish" | "yank") {
+            if call.leading(1).any(|word| matches!(word, "publish" | "yank")) && !call.says(&["--dry-run", "-n"]) {
                 walker.ask(Category::Packages, call.shown());
             }
         }

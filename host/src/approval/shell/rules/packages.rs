@@ -3,6 +3,21 @@
 use super::Call;
 use crate::approval::shell::{Category, walk::Walker};
 
+/// Words that change what is installed.
+const CHANGES: [&str; 11] = [
+    "install",
+    "remove",
+    "purge",
+    "upgrade",
+    "dist-upgrade",
+    "full-upgrade",
+    "autoremove",
+    "erase",
+    "uninstall",
+    "reinstall",
+    "add",
+];
+
 pub(super) fn rule(walker: &mut Walker, call: &Call<'_>) -> bool {
     let first = call.operand(0);
     match call.name {
@@ -32,7 +47,7 @@ pub(super) fn rule(walker: &mut Walker, call: &Call<'_>) -> bool {
                     | "--prefix"
                     | "query"
             );
-            if !looks {
+            if !looks || call.commands_are(&CHANGES) {
                 walker.ask(Category::Packages, call.shown());
             }
         }
@@ -70,17 +85,20 @@ pub(super) fn rule(walker: &mut Walker, call: &Call<'_>) -> bool {
 }
 
 fn language(walker: &mut Walker, call: &Call<'_>) {
-    let publishes = call
-        .operands()
-        .take(2)
-        .any(|arg| matches!(arg.text.as_str(), "publish" | "unpublish" | "deprecate" | "yank" | "push"));
+    let settings = call.commands_then("config", &["set", "edit"])
+        || (call.name == "npm" && call.commands_are(&["set"]))
+        || (call.name == "go" && call.commands_are(&["env"]) && call.has('w', ""));
+    if settings {
+        walker.ask(Category::Persistence, format!("settings of later calls: {}", call.shown()));
+    }
+    let publishes = call.leading(1).any(|word| matches!(word, "publish" | "unpublish" | "deprecate" | "yank" | "push"));
     if publishes && !call.says(&["--dry-run"]) {
         return walker.ask(Category::Packages, format!("publishes: {}", call.shown()));
     }
-    let installs =
-        call.operands().take(3).any(|arg| {
-            matches!(arg.text.as_str(), "install" | "add" | "i" | "create" | "exec" | "dlx" | "init" | "get")
-        }) || matches!(call.name, "npx" | "uvx" | "bunx" | "pnpx");
+    let installs = call
+        .leading(2)
+        .any(|word| matches!(word, "install" | "add" | "i" | "create" | "exec" | "dlx" | "init" | "get"))
+        || matches!(call.name, "npx" | "uvx" | "bunx" | "pnpx");
     if !installs {
         return;
     }

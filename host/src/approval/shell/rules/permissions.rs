@@ -1,6 +1,6 @@
 //! Rights on files.
 
-use super::{Call, write};
+use super::{Call, secrets, write};
 use crate::approval::shell::{Category, walk::Walker};
 
 pub(super) fn rule(walker: &mut Walker, call: &Call<'_>) -> bool {
@@ -34,6 +34,10 @@ fn chmod(walker: &mut Walker, call: &Call<'_>) {
                 walker.note_made(file);
             }
             write::system(walker, file, "changes rights of");
+            let closes = mode.text.ends_with("00") || mode.text.starts_with("go-") || mode.text.starts_with("u");
+            if let Some(secret) = secrets::secret(walker, file).filter(|_| !closes) {
+                walker.ask(Category::Permissions, format!("opens {secret}"));
+            }
         }
     }
     if call.has('R', "recursive") {

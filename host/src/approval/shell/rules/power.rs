@@ -14,7 +14,7 @@ pub(super) fn rule(walker: &mut Walker, call: &Call<'_>) -> bool {
             if call.says(&["suspend", "hibernate", "hybrid-sleep"]) {
                 walker.ask(Category::Power, call.shown());
             }
-            words.contains(&first) || start_target(call)
+            call.commands_are(&words) || start_target(call)
         }
         "dbus-send" | "busctl" | "gdbus" => {
             call.args.iter().any(|arg| ["PowerOff", "Reboot", "Halt"].iter().any(|word| arg.text.contains(word)))
@@ -30,7 +30,7 @@ pub(super) fn rule(walker: &mut Walker, call: &Call<'_>) -> bool {
 
 /// `systemctl start reboot.target` and `isolate`.
 fn start_target(call: &Call<'_>) -> bool {
-    matches!(call.operand(0), "start" | "isolate")
+    call.commands_are(&["start", "isolate"])
         && call.operands().any(|arg| {
             ["poweroff", "reboot", "halt", "kexec", "runlevel0", "runlevel6", "emergency", "rescue"]
                 .iter()

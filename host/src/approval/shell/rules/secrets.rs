@@ -4,7 +4,7 @@ use super::{Call, target::pattern_is};
 use crate::approval::shell::{Category, resolve::Arg, walk::Walker};
 
 /// Files in a home that hold credentials.
-pub(super) const HOME_FILES: [&str; 22] = [
+pub(super) const HOME_FILES: [&str; 28] = [
     ".netrc",
     ".pgpass",
     ".npmrc",
@@ -27,6 +27,12 @@ pub(super) const HOME_FILES: [&str; 22] = [
     ".gem/credentials",
     ".config/rclone/rclone.conf",
     ".hermes/.env",
+    ".bash_history",
+    ".zsh_history",
+    ".python_history",
+    ".psql_history",
+    ".mysql_history",
+    ".node_repl_history",
 ];
 
 /// Folders in a home that hold keys.
@@ -56,7 +62,12 @@ pub(crate) fn secret(walker: &Walker, arg: &Arg) -> Option<String> {
     }
     let own = Arg { text: text.into(), ..arg.clone() };
     let path = match walker.scope.places.absolute(&own) {
-        Some(path) => path,
+        Some(path) => {
+            if let Some(held) = walker.held.get(&path) {
+                return Some(format!("{held} in {path}"));
+            }
+            path
+        }
         // The end of a path can say enough.
         None => format!(
             "{}/{}",
@@ -86,6 +97,61 @@ pub(crate) fn secret(walker: &Walker, arg: &Arg) -> Option<String> {
         .iter()
         .any(|end| below.ends_with(end));
     ((in_folder && !public) || HOME_FILES.iter().any(|file| is(file))).then_some(path)
+}
+
+/// What private file of a project an argument names. Reading it is daily work; sending it is not.
+pub(crate) fn private(arg: &Arg) -> Option<String> {
+    let name = arg.text.rsplit(['/', '@']).next().unwrap_or("");
+    let sample = [".example", ".sample", ".template", ".dist"].iter().any(|end| name.ends_with(end));
+    let key = name.ends_with(".pem") || name.ends_with(".key") || (name.starts_with("id_") && !name.ends_with(".pub"));
+    ((name == ".env" || name.starts_with(".env.") || key) && !sample).then(|| arg.shown())
+}
+
+/// Whether a program takes folders with all that is in them.
+fn takes_trees(call: &Call<'_>) -> bool {
+    match call.name {
+        "tar" | "gtar" | "bsdtar" | "zip" | "7z" | "mv" | "ditto" => true,
+        "cp" | "gcp" | "scp" | "rsync" => call.has('r', "recursive") || call.has('R', "") || call.has('a', "archive"),
+        "grep" => call.has('r', "recursive") || call.has('R', ""),
+        "http-server" | "serve" | "httpd" | "php" | "rclone" | "aws" | "gsutil" | "s3cmd" => true,
+        name if name.starts_with("python") => call.says(&["http.server", "SimpleHTTPServer"]),
+        _ => false,
+    }
+}
+
+/// What secret a program is asked to print; `None` if none.
+pub(crate) fn prints(call: &Call<'_>) -> Option<&'static str> {
+    let found = match call.name {
+        "gpg" | "gpg2" => call.has('\0', "export-secret-keys") || call.has('\0', "export-secret-subkeys"),
+        "security" => call.leading(0).any(|word| word.starts_with("find-") || word.starts_with("dump-")),
+        "secret-tool" => call.commands_are(&["lookup", "search"]),
+        "pass" | "gopass" => !call.commands_are(&["ls", "list", "find", "git", "help", "version"]),
+        "gh" | "glab" => call.commands_then("auth", &["token"]) || call.says(&["--show-token"]),
+        "gcloud" => call.leading(3).any(|word| word.starts_with("print-")),
+        "az" => call.leading(2).any(|word| word == "get-access-token"),
+        "aws" => call.leading(2).any(|word| {
+            matches!(
+                word,
+                "export-credentials" | "get-session-token" | "assume-role" | "get-secret-value" | "get-login-password"
+            )
+        }),
+        "kubectl" | "oc" => call.has('\0', "raw") && call.commands_then("config", &["view"]),
+        "vault" => call.leading(1).any(|word| matches!(word, "read" | "get")),
+        "op" => call.commands_are(&["read"]) || call.commands_then("item", &["get"]),
+        "keyctl" => call.commands_are(&["print", "pipe", "read"]),
+        "bw" | "lpass" | "keepassxc-cli" => call.commands_are(&["get", "show", "list", "export", "clip"]),
+        _ => false,
+    };
+    found.then_some("a secret")
+}
+
+/// The folder that an argument names, if folders with keys lie in it.
+fn above(walker: &Walker, arg: &Arg) -> Option<String> {
+    let places = &walker.scope.places;
+    let path = places.absolute(arg)?;
+    let path = path.trim_end_matches(['*', '/']).to_owned();
+    let holds = HOME_FOLDERS.iter().any(|folder| format!("{}/{folder}", places.home).starts_with(&format!("{path}/")));
+    holds.then_some(path)
 }
 
 fn host_key(path: &str) -> bool {
@@ -124,7 +190,6 @@ fn blind(name: &str) -> bool {
             | "man"
             | "export"
             | "tee"
-            | "mv"
     )
 }
 
@@ -134,8 +199,24 @@ pub(super) fn read(walker: &mut Walker, call: &Call<'_>) {
     if sends && let Some(secret) = &call.input.secret {
         walker.ask(Category::Exfiltration, format!("{} sends {secret}", call.name));
     }
+    if sends
+        && let Some(secret) = walker.taken.clone()
+        && call.args.iter().any(|arg| !arg.is_known())
+    {
+        walker.ask(Category::Exfiltration, format!("{} may send {secret}", call.name));
+    }
     if blind(call.name) {
         return;
+    }
+    if let Some(what) = prints(call) {
+        walker.ask(Category::CredentialRead, format!("prints {what}: {}", call.shown()));
+    }
+    if takes_trees(call) {
+        for arg in call.operands().chain(&call.values("-C", "--directory")) {
+            if let Some(folder) = above(walker, arg) {
+                walker.ask(Category::CredentialRead, format!("{} takes {folder} with all that it holds", call.name));
+            }
+        }
     }
     for arg in call.args {
         if arg.is_option() && !arg.text.contains('/') {
@@ -150,7 +231,7 @@ pub(super) fn read(walker: &mut Walker, call: &Call<'_>) {
         }
         if sends {
             walker.ask(Category::Exfiltration, format!("{} sends {secret}", call.name));
-        } else {
+        } else if !walker.is_held(own.as_ref().unwrap_or(arg)) {
             walker.ask(Category::CredentialRead, format!("{} reads {secret}", call.name));
         }
     }

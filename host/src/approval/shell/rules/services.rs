@@ -3,21 +3,57 @@
 use super::Call;
 use crate::approval::shell::{Category, walk::Walker};
 
+/// Words that stop or change services.
+const CHANGES: [&str; 27] = [
+    "stop",
+    "start",
+    "restart",
+    "try-restart",
+    "reload-or-restart",
+    "reload",
+    "shutdown",
+    "kill",
+    "delete",
+    "down",
+    "exit",
+    "force-stop",
+    "isolate",
+    "enable",
+    "disable",
+    "mask",
+    "unmask",
+    "link",
+    "edit",
+    "revert",
+    "preset",
+    "set-property",
+    "set-default",
+    "set-environment",
+    "import-environment",
+    "daemon-reexec",
+    "clean",
+];
+
 pub(super) fn rule(walker: &mut Walker, call: &Call<'_>) -> bool {
     let first = call.operand(0);
     let found = match call.name {
-        "systemctl" => (!systemctl_looks(first)).then_some(Category::Service),
+        "systemctl" => (!systemctl_looks(first) || call.commands_are(&CHANGES)).then_some(Category::Service),
         "service" | "rc-service" | "invoke-rc.d" => (!call.operands().any(|arg| arg.text == "status")
             && !call.says(&["--status-all"]))
         .then_some(Category::Service),
         "launchctl" => (!matches!(first, "list" | "print" | "")).then_some(Category::Service),
-        "supervisorctl" | "sv" | "pm2" | "initctl" | "s6-svc" | "monit" => matches!(
-            first,
-            "stop" | "restart" | "shutdown" | "kill" | "delete" | "down" | "exit" | "force-stop" | "reload"
-        )
-        .then_some(Category::Service),
+        "supervisorctl" | "sv" | "pm2" | "initctl" | "s6-svc" | "monit" => {
+            call.commands_are(&CHANGES).then_some(Category::Service)
+        }
         "update-rc.d" | "chkconfig" | "rc-update" => Some(Category::Service),
         "crontab" => (!call.has('l', "")).then_some(Category::Schedule),
+        "loginctl" => {
+            let changes =
+                ["enable-linger", "terminate-user", "terminate-session", "kill-session", "kill-user", "attach"];
+            call.commands_are(&changes).then_some(Category::Service)
+        }
+        "pm-suspend" | "pm-hibernate" | "pmset" => Some(Category::Power),
+        "capsh" | "newgrp" | "sg" => Some(Category::Privilege),
         "at" | "batch" | "atrm" => (!call.has('l', "")).then_some(Category::Schedule),
         "useradd" | "userdel" | "usermod" | "groupadd" | "groupdel" | "groupmod" | "passwd" | "chpasswd" | "visudo"
         | "chsh" | "adduser" | "deluser" | "gpasswd" | "vipw" | "vigr" | "newusers" | "dscl" => {
@@ -31,7 +67,7 @@ pub(super) fn rule(walker: &mut Walker, call: &Call<'_>) -> bool {
         "iptables" | "ip6tables" => {
             (!call.has('L', "list") && !call.has('S', "list-rules")).then_some(Category::SystemState)
         }
-        "nft" => (first != "list").then_some(Category::SystemState),
+        "nft" => (first != "list" || call.has('f', "file")).then_some(Category::SystemState),
         "ufw" => (!matches!(first, "status" | "version")).then_some(Category::SystemState),
         "firewall-cmd" => (!call
             .options()
@@ -61,10 +97,27 @@ pub(super) fn rule(walker: &mut Walker, call: &Call<'_>) -> bool {
         "history" => call.has('c', "").then_some(Category::Obscured),
         _ => return false,
     };
+    if let (Some(Category::Schedule), Some(text)) = (found, &call.input.text) {
+        scheduled(walker, call.name, text);
+    }
     if let Some(category) = found {
         walker.ask(category, call.shown());
     }
     true
+}
+
+/// Judges what a timetable would run. A line of `crontab` has five fields before its command, or a name like `@daily`.
+fn scheduled(walker: &mut Walker, name: &str, text: &str) {
+    if name != "crontab" {
+        return walker.program_text(name, text);
+    }
+    for line in text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')) {
+        let fields = if line.starts_with('@') { 1 } else { 5 };
+        let command = line.split_whitespace().skip(fields).collect::<Vec<_>>().join(" ");
+        if !command.is_empty() {
+            walker.program_text(name, &command);
+        }
+    }
 }
 
 fn systemctl_looks(word: &str) -> bool {

@@ -38,6 +38,23 @@ pub(super) fn rule(walker: &mut Walker, call: &Call<'_>) -> bool {
     true
 }
 
+/// Words with which clients and servers run programs, load code or write files.
+const ESCAPES: [&str; 13] = [
+    "\\!",
+    ".shell",
+    ".system",
+    "\\copy",
+    "\\o ",
+    ".output",
+    ".once",
+    ".import",
+    "writefile(",
+    "load_extension(",
+    ".load",
+    "into outfile",
+    "into dumpfile",
+];
+
 fn client(walker: &mut Walker, call: &Call<'_>) {
     let mut texts: Vec<&str> = call.args.iter().map(|arg| arg.text.as_str()).collect();
     match &call.input.text {
@@ -49,10 +66,15 @@ fn client(walker: &mut Walker, call: &Call<'_>) {
         if let Some(what) = harm(text) {
             walker.ask(Category::Sql, format!("{what}: {}", call.shown()));
         }
-        let escape =
-            text.contains("\\!") || text.contains(".shell") || text.contains(".system") || text.contains("\\copy");
-        if escape || text.to_lowercase().contains(" program ") {
-            walker.ask(Category::InlineCode, format!("runs programs: {}", call.shown()));
+        let lower = text.to_lowercase();
+        let escape = ESCAPES.iter().any(|word| lower.contains(word)) || lower.trim_start().starts_with("system ");
+        if escape || lower.contains(" program ") {
+            walker.ask(Category::InlineCode, format!("runs programs or writes files: {}", call.shown()));
+        }
+        for way in ["\\!", ".shell ", ".system "] {
+            if let Some((_, command)) = text.split_once(way) {
+                walker.program_text(call.name, command.lines().next().unwrap_or(""));
+            }
         }
     }
     let statement = ["-c", "-e", "-Q", "-q"]

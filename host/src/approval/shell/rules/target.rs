@@ -87,7 +87,7 @@ fn is_workspace(places: &Places, folder: &str) -> bool {
 }
 
 /// Whether a last part of a path means everything in its folder.
-fn all_names(part: &str) -> bool {
+pub(super) fn all_names(part: &str) -> bool {
     part.contains('*') && part.chars().all(|found| matches!(found, '*' | '.' | '?' | '[' | ']' | '!'))
 }
 

@@ -64,11 +64,62 @@ const START_FOLDERS: [&str; 8] = [
     ".config/environment.d/",
 ];
 
+/// Options by which programs of every kind name what they write.
+const OUTPUT: [&str; 11] = [
+    "-o",
+    "-out",
+    "--output",
+    "--out",
+    "--outfile",
+    "--output-file",
+    "--out-file",
+    "--output-dir",
+    "--outdir",
+    "--out-dir",
+    "--target",
+];
+
+/// Programs for which `-o` is no file.
+const NO_OUTPUT: [&str; 12] =
+    ["grep", "egrep", "fgrep", "rg", "ag", "ack", "ps", "find", "set", "mount", "ssh", "pgrep"];
+
+/// Judges what any program is told to write.
+fn output(walker: &mut Walker, call: &Call<'_>) {
+    if NO_OUTPUT.contains(&call.name) {
+        return;
+    }
+    for (at, arg) in call.args.iter().enumerate().filter(|(_, arg)| arg.is_option()) {
+        let (name, value) = arg.text.split_once('=').map_or((arg.text.as_str(), None), |(a, b)| (a, Some(b)));
+        let attached = arg.text.strip_prefix("-o").filter(|rest| rest.starts_with(['/', '~']));
+        let value = match value.filter(|_| OUTPUT.contains(&name)).or(attached) {
+            Some(text) => Arg { text: text.into(), ..arg.clone() },
+            None => match call.args.get(at + 1).filter(|_| OUTPUT.contains(&name)) {
+                Some(next) => next.clone(),
+                None => continue,
+            },
+        };
+        let inside = Arg { text: format!("{}/x", value.text.trim_end_matches('/')), ..value.clone() };
+        file(walker, &value, "writes");
+        if name.ends_with("dir") {
+            file(walker, &inside, "writes");
+        }
+    }
+}
+
+/// Hidden folders in a home from which nothing is run and no setting is read.
+const HARMLESS: [&str; 4] = [".cache/", ".local/share/Trash/", ".local/state/", ".cargo/registry/"];
+
 pub(super) fn rule(walker: &mut Walker, call: &Call<'_>) -> bool {
+    output(walker, call);
     match call.name {
         "tee" | "touch" | "sponge" | "mkfifo" | "mknod" | "mkdir" => {
             for arg in call.operands() {
-                if !matches!(call.name, "touch" | "mkdir") {
+                // An empty folder sets nothing.
+                if call.name == "mkdir" {
+                    system(walker, arg, "makes");
+                    continue;
+                }
+                if call.name != "touch" {
                     walker.note_made(arg);
                 }
                 file(walker, arg, "writes");
@@ -89,6 +140,24 @@ pub(super) fn rule(walker: &mut Walker, call: &Call<'_>) -> bool {
             }
             return false;
         }
+        "tcpdump" | "tshark" | "dumpcap" => {
+            for arg in call.values("-w", "") {
+                file(walker, &arg, "writes");
+            }
+            return false;
+        }
+        "uniq" | "objcopy" | "strip" | "iconv" | "ffmpeg" | "convert" | "magick" | "pandoc" => {
+            if let Some(arg) = call.operands().skip(1).last() {
+                file(walker, arg, "writes");
+            }
+            return false;
+        }
+        "cpio" | "pax" if call.has('i', "extract") || call.has('r', "") => {
+            if !call.says(&["--no-absolute-filenames"]) {
+                walker.ask(Category::SystemWrite, format!("unpacks to absolute paths: {}", call.shown()));
+            }
+            return false;
+        }
         "patch" | "ed" | "ex" => {
             for arg in call.operands() {
                 file(walker, arg, "edits");
@@ -100,6 +169,9 @@ pub(super) fn rule(walker: &mut Walker, call: &Call<'_>) -> bool {
                 let inside = Arg { text: format!("{}/x", arg.text), ..arg.clone() };
                 file(walker, arg, "unpacks into");
                 file(walker, &inside, "unpacks into");
+                if walker.scope.places.absolute(arg).is_some_and(|path| path == walker.scope.places.home) {
+                    walker.ask(Category::Persistence, format!("unpacks over the home: {}", call.shown()));
+                }
             }
             return false;
         }
@@ -143,6 +215,9 @@ fn copy(walker: &mut Walker, call: &Call<'_>) {
     }
     file(walker, target, "writes");
     walker.note_made(target);
+    if sources.iter().any(|source| source.text == "/dev/null") {
+        empties(walker, target);
+    }
     for source in sources {
         // A folder gets the source's name.
         let name = source.text.trim_end_matches('/').rsplit('/').next().unwrap_or("");
@@ -156,7 +231,8 @@ fn copy(walker: &mut Walker, call: &Call<'_>) {
             system(walker, source, "moves");
         }
         let linked = walker.scope.places.absolute(source);
-        if call.name == "ln" && linked.is_some_and(|path| path.starts_with("/etc") || path == "/") {
+        let wide = super::target::hardline(&walker.scope.places, source).is_some();
+        if call.name == "ln" && (wide || linked.is_some_and(|path| path.starts_with("/etc"))) {
             walker.ask(
                 Category::SystemWrite,
                 format!("links to {}, so that it can be written by another name", source.shown()),
@@ -185,6 +261,15 @@ pub(crate) fn file(walker: &mut Walker, arg: &Arg, verb: &str) {
         return walker.ask(category, format!("{verb} {path}"));
     }
     system(walker, arg, verb);
+}
+
+/// Judges the emptying of a file. Outside the workspace it is as good as deleted.
+pub(crate) fn empties(walker: &mut Walker, arg: &Arg) {
+    let places = &walker.scope.places;
+    let Some(path) = places.absolute(arg) else { return };
+    if places.below_home(&path).is_some() && !places.inside_workspace(&path) {
+        walker.ask(Category::Overwrite, format!("empties {path}, outside the workspace"));
+    }
 }
 
 /// A path of which only the end is known.
@@ -229,7 +314,13 @@ fn in_home(walker: &Walker, arg: &Arg, path: &str) -> Option<Category> {
     let key =
         below == ".ssh" || below.starts_with(".ssh/") || (arg.glob && pattern_is(below.split('/').next()?, ".ssh"));
     let kept = secrets::HOME_FILES.iter().any(is) || below.starts_with(".gnupg/") || below.starts_with(".aws/");
-    (key || kept).then_some(Category::CredentialWrite)
+    if key || kept {
+        return Some(Category::CredentialWrite);
+    }
+    // Programs read their settings from hidden files, and shells find programs in these folders. Too many to be told apart.
+    let settings = below.starts_with('.') && !HARMLESS.iter().any(|folder| below.starts_with(folder));
+    let ours = walker.scope.places.inside_workspace(path);
+    (!ours && (settings || below.starts_with("bin/"))).then_some(Category::Persistence)
 }
 
 fn in_project(path: &str) -> Option<Category> {

@@ -3,12 +3,15 @@
 mod allowed;
 mod hostile;
 mod known;
+mod leaks;
 mod lines;
 mod looks;
 mod never;
 mod pace;
 mod programs;
 mod refused;
+mod runners;
+mod subcommands;
 mod tricks;
 mod work;
 

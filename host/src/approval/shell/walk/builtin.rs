@@ -1,6 +1,6 @@
 //! Commands of the shell that change what later ones mean.
 
-use super::{Flow, Walker};
+use super::{Flow, Walker, output::ENVIRONMENT};
 use crate::approval::shell::{
     Category,
     resolve::{Arg, Value},
@@ -16,7 +16,7 @@ impl Walker {
         match name {
             "cd" | "pushd" => self.change_directory(args),
             "popd" => self.scope.places.directory = None,
-            "export" | "declare" | "typeset" | "local" | "readonly" => self.declare(args),
+            "export" | "declare" | "typeset" | "local" | "readonly" => self.declare(args, name == "export"),
             "unset" => {
                 for arg in args.iter().filter(|arg| !arg.is_option()) {
                     self.scope.unset(&arg.text);
@@ -55,7 +55,9 @@ impl Walker {
             }
             _ => return None,
         }
-        Some(Flow::default())
+        let shows = matches!(name, "set" | "export" | "declare" | "typeset" | "readonly" | "local")
+            && args.iter().all(|arg| matches!(arg.text.as_str(), "-p" | "-x" | "-px" | "-xp"));
+        Some(Flow { secret: shows.then(|| ENVIRONMENT.into()), ..Flow::default() })
     }
 
     fn change_directory(&mut self, args: &[Arg]) {
@@ -67,8 +69,9 @@ impl Walker {
         };
     }
 
-    fn declare(&mut self, args: &[Arg]) {
+    fn declare(&mut self, args: &[Arg], exported: bool) {
         let options = args.iter().filter(|arg| arg.is_option()).map(|arg| arg.text.as_str()).collect::<String>();
+        let exported = exported || options.contains('x');
         for arg in args.iter().filter(|arg| !arg.is_option()) {
             let Some((name, text)) = arg.text.split_once('=') else {
                 if options.contains('n') {
@@ -82,6 +85,9 @@ impl Walker {
             let value = if plain { Value::Known(text.into()) } else { Value::Guess(text.into()) };
             let name = name.trim_end_matches('+');
             environment::assignment(self, name, &value);
+            if exported {
+                self.carried_by(name, &value);
+            }
             self.scope.set(name, value);
         }
     }

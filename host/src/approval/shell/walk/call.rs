@@ -1,6 +1,6 @@
 //! One simple command: assignments, aliases, functions, wrappers, and at last the rules.
 
-use super::{Flow, Walker};
+use super::{Flow, Walker, carried};
 use crate::approval::shell::{
     Category, Parsed,
     limits::UNWRAPPING,
@@ -23,6 +23,7 @@ impl Walker {
             if words.is_empty() {
                 self.scope.set(&assignment.name, value);
             } else {
+                self.carried_by(&assignment.name, &value);
                 values.push((&assignment.name, value));
             }
         }
@@ -54,7 +55,7 @@ impl Walker {
     }
 
     /// Runs `walk` for a command that was inside a wrapper.
-    pub(super) fn inside(&mut self, wrapper: &str, walk: impl FnOnce(&mut Self) -> Flow) -> Flow {
+    pub(crate) fn inside(&mut self, wrapper: &str, walk: impl FnOnce(&mut Self) -> Flow) -> Flow {
         if self.unwrapping >= UNWRAPPING {
             self.ask(Category::Limit, format!("more than {UNWRAPPING} commands inside each other"));
             return Flow::unknown();
@@ -95,10 +96,13 @@ impl Walker {
             self.ask(Category::WrittenCode, format!("runs {}, which the same line makes", word.shown()));
         }
         if let Some(flow) = self.builtin(&name, &args, input).or_else(|| self.unwrap(&name, &args, input)) {
+            self.claimed = true;
             return flow;
         }
         let call = Call { name: &name, args: &args, input };
-        rules::apply(self, &call);
+        let claimed = rules::apply(self, &call);
+        self.carried(&name, &args);
+        self.claimed = claimed || carried::reads(&name);
         flow.unwrap_or_else(|| self.output(&call))
     }
 
@@ -109,6 +113,11 @@ impl Walker {
             text.push_str(&quote(&arg.text));
         }
         self.inside(&alias_mark(name), |walker| walker.shell_text(&text, input));
+    }
+
+    /// Whether the text itself writes a secret into this file. Who reads it learns nothing that the text does not have.
+    pub(crate) fn is_held(&self, arg: &Arg) -> bool {
+        self.scope.places.absolute(arg).is_some_and(|path| self.held.contains_key(&path))
     }
 
     /// Whether the text itself makes this file.

@@ -7,6 +7,7 @@ use crate::approval::shell::{
     Category,
     limits::{LOOP_VALUES, NESTING},
     resolve::{Arg, Function, Scope, Sure, Value},
+    rules,
     syntax::{Chain, Command, List, Pipeline, Stage, Word},
 };
 
@@ -67,8 +68,17 @@ impl Walker {
         }
         self.nesting += 1;
         let redirected = self.redirects(&stage.redirects);
+        let written = std::mem::take(&mut self.written);
         let input = redirected.as_ref().unwrap_or(input);
+        let nothing = matches!(&stage.command, Command::Simple { words, .. }
+            if words.first().is_none_or(|word| matches!(word.bare(), Some(":" | "true"))));
+        for path in written.iter().filter(|_| nothing) {
+            rules::write::empties(self, &Arg::known(path.as_str()));
+        }
         let flow = self.command(&stage.command, input);
+        if let Some(secret) = &flow.secret {
+            self.held.extend(written.into_iter().map(|path| (path, secret.clone())));
+        }
         self.nesting -= 1;
         flow
     }

@@ -2,6 +2,7 @@
 
 mod builtin;
 mod call;
+mod carried;
 mod compound;
 mod flow;
 mod output;
@@ -10,7 +11,10 @@ mod shells;
 mod unwrap;
 mod wrappers;
 
-use std::{collections::HashSet, rc::Rc};
+use std::{
+    collections::{HashMap, HashSet},
+    rc::Rc,
+};
 
 pub(crate) use flow::Flow;
 
@@ -37,8 +41,18 @@ pub(crate) struct Walker {
     pub(super) through: Vec<String>,
     /// Files that the text itself makes, by absolute path.
     pub(crate) made: HashSet<String>,
+    /// Files into which the text itself writes secrets, by absolute path, with what they hold.
+    pub(crate) held: HashMap<String, String>,
+    /// Where the redirections of the command at hand write to.
+    pub(super) written: Vec<String>,
+    /// The secret that a substitution of the text took up: from then on a variable or an argument may hold it.
+    pub(crate) taken: Option<String>,
     /// What the last process substitution gives.
     pub(super) process_flow: Flow,
+    /// Whether the last command was one that somebody knows.
+    claimed: bool,
+    /// Whether the command at hand only may run.
+    probing: bool,
     documents: Rc<Vec<Word>>,
     nesting: usize,
     unwrapping: usize,
@@ -53,7 +67,12 @@ impl Walker {
             commands: Vec::new(),
             through: Vec::new(),
             made: HashSet::new(),
+            held: HashMap::new(),
+            written: Vec::new(),
+            taken: None,
             process_flow: Flow::default(),
+            claimed: false,
+            probing: false,
             documents: Rc::default(),
             nesting: 0,
             unwrapping: 0,

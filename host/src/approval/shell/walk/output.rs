@@ -6,6 +6,9 @@ use crate::approval::shell::{
     rules::{self, Call},
 };
 
+/// What the whole environment is called.
+pub(super) const ENVIRONMENT: &str = "the environment";
+
 impl Walker {
     pub(super) fn output(&mut self, call: &Call<'_>) -> Flow {
         let args = call.args;
@@ -20,7 +23,13 @@ impl Walker {
             "which" | "type" if known => {
                 flow.text = args.iter().find(|arg| !arg.is_option()).map(|arg| arg.text.clone());
             }
-            "tee" => flow.text.clone_from(&call.input.text),
+            "tee" => {
+                flow.text.clone_from(&call.input.text);
+                if let Some(secret) = &call.input.secret {
+                    let files = args.iter().filter_map(|arg| self.scope.places.absolute(arg));
+                    self.held.extend(files.map(|path| (path, secret.clone())));
+                }
+            }
             "cat" if args.iter().all(|arg| arg.text == "-") => flow.text.clone_from(&call.input.text),
             "git" if args.iter().any(|arg| arg.text == "--show-toplevel") => {
                 flow.text = self.scope.places.workspace.clone();
@@ -30,15 +39,20 @@ impl Walker {
             }
             "base64" | "base32" | "basenc" | "xxd" | "openssl" | "uudecode" | "gpg" | "tr" | "rev" | "gunzip"
             | "zcat" | "gzip" | "bzip2" | "xz" | "rot13" => flow.decoded = true,
-            "env" | "printenv" | "set" | "export" if args.iter().all(Arg::is_option) => {
-                flow.secret = Some("the environment".into());
-            }
+            "env" | "printenv" if args.iter().all(Arg::is_option) => flow.secret = Some(ENVIRONMENT.into()),
             _ => {}
+        }
+        if rules::prints(call).is_some() {
+            flow.secret = Some("a secret".into());
+        }
+        // What takes up a text that is not known may print what a substitution took up.
+        if matches!(call.name, "echo" | "printf") && !known && flow.secret.is_none() {
+            flow.secret.clone_from(&self.taken);
         }
         if !matches!(call.name, "echo" | "printf" | "ls" | "stat" | "test" | "[") {
             for arg in args {
                 if flow.secret.is_none() {
-                    flow.secret = rules::secret(self, arg);
+                    flow.secret = rules::secret(self, arg).or_else(|| rules::private(arg));
                 }
             }
         }

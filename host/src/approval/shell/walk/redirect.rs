@@ -12,6 +12,7 @@ impl Walker {
     /// Judges redirections. Gives the input if they set it.
     pub(super) fn redirects(&mut self, redirects: &[Redirect]) -> Option<Flow> {
         let mut input = None;
+        self.written.clear();
         for redirect in redirects {
             match &redirect.target {
                 Target::Read(word) => {
@@ -21,7 +22,10 @@ impl Walker {
                     if network(&arg.text) {
                         self.ask(Category::ReverseShell, format!("reads from the network: {}", arg.shown()));
                     }
-                    flow.secret = rules::secret(self, &arg);
+                    if let Some(secret) = rules::secret(self, &arg).filter(|_| !self.is_held(&arg)) {
+                        self.ask(Category::CredentialRead, format!("reads {secret}"));
+                    }
+                    flow.secret = rules::secret(self, &arg).or_else(|| rules::private(&arg)).or(flow.secret);
                     if redirect.descriptor.unwrap_or(0) == 0 {
                         input = Some(flow);
                     }
@@ -36,12 +40,12 @@ impl Walker {
                 }
                 Target::Text(word) => {
                     let text = self.text(word);
-                    input = Some(known(text));
+                    input = Some(self.known(text));
                 }
                 Target::Document(number) => {
                     let document = self.documents.get(*number).cloned().unwrap_or_default();
                     let text = self.text(&document);
-                    input = Some(known(text));
+                    input = Some(self.known(text));
                 }
             }
         }
@@ -73,6 +77,15 @@ impl Walker {
         }
         write::file(self, arg, "writes");
         self.note_made(arg);
+        self.written.extend(self.scope.places.absolute(arg));
+    }
+
+    fn known(&self, text: Value) -> Flow {
+        match text {
+            Value::Known(text) => Flow::text(text),
+            // What is not known may be what a substitution took up.
+            _ => Flow { secret: self.taken.clone(), ..Flow::unknown() },
+        }
     }
 
     /// Remembers a file that the text makes.
@@ -85,11 +98,4 @@ impl Walker {
 
 fn network(path: &str) -> bool {
     path.starts_with("/dev/tcp/") || path.starts_with("/dev/udp/")
-}
-
-fn known(text: Value) -> Flow {
-    match text {
-        Value::Known(text) => Flow::text(text),
-        _ => Flow::unknown(),
-    }
 }

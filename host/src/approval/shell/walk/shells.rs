@@ -84,14 +84,16 @@ impl Walker {
             return Some(self.process_flow.clone());
         }
         match file.text.as_str() {
-            "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0" => Some(input.clone()),
+            "-" | "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0" => Some(input.clone()),
             text if text.starts_with("/dev/fd/") || text.starts_with("/proc/self/fd/") => Some(Flow::unknown()),
             _ => None,
         }
     }
 
     fn code_file(&mut self, file: &Arg) {
-        if !file.is_known() || file.glob {
+        if file.text.contains("://") {
+            self.ask(Category::DownloadedCode, format!("runs an address: {}", file.shown()));
+        } else if !file.is_known() || file.glob {
             self.ask(
                 Category::UnknownCommand,
                 format!("runs a file that is only known when it runs: {}", file.shown()),

@@ -1,8 +1,13 @@
 //! Takes commands out of what runs them.
 
-use super::{Flow, Walker, call::quote, wrappers};
+use super::{
+    Flow, Walker,
+    call::quote,
+    wrappers::{self, Wrapper},
+};
 use crate::approval::shell::{
     Category,
+    limits::LOOP_VALUES,
     resolve::{Arg, Sure, UNKNOWN, Value},
     rules::{self, Call, environment, privilege},
 };
@@ -12,7 +17,7 @@ impl Walker {
     pub(super) fn unwrap(&mut self, name: &str, args: &[Arg], input: &Flow) -> Option<Flow> {
         match name {
             "command" | "builtin" => return Some(self.command_builtin(name, args, input)),
-            "xargs" => return Some(self.xargs(args)),
+            "xargs" => return Some(self.xargs(args, input)),
             "parallel" => return Some(self.parallel(args)),
             "find" | "gfind" | "fd" | "fdfind" => {
                 self.find_files(name, args);
@@ -21,8 +26,9 @@ impl Walker {
             "su" | "runuser" | "script" => return Some(self.text_option(name, args, input)),
             "watch" | "hyperfine" | "entr" => return Some(self.joined(name, args)),
             "ssh" | "mosh" | "autossh" => return Some(self.remote(args, input)),
-            "npx" | "bunx" | "pnpx" | "uvx" => rules::apply(self, &Call { name, args, input }),
-            name if MANAGERS.contains(&name) && !runs_a_program(args) => return None,
+            "npx" | "bunx" | "pnpx" | "uvx" => {
+                rules::apply(self, &Call { name, args, input });
+            }
             _ if (name.starts_with("ld-") && name.contains(".so")) || name.starts_with("qemu-") => {
                 let command = wrappers::open(args, "L", &["library-path", "preload"], 0).command.to_vec();
                 return Some(self.inside(name, |walker| walker.call(command, input)));
@@ -31,6 +37,13 @@ impl Walker {
             _ => {}
         }
         let wrapper = wrappers::find(name)?;
+        let args = match MANAGERS.iter().find(|(manager, _)| *manager == name) {
+            Some((_, words)) => {
+                rules::apply(self, &Call { name, args, input });
+                from_word(args, words)?
+            }
+            None => args,
+        };
         let opened = wrapper.open(args);
         if name == "env" {
             if let Some(flow) = self.env_split(args, input) {
@@ -52,16 +65,44 @@ impl Walker {
             if let Some((name, text)) = arg.text.split_once('=') {
                 let value = if arg.is_known() { Value::Known(text.into()) } else { Value::Guess(text.into()) };
                 environment::assignment(self, name, &value);
+                self.carried_by(name, &value);
                 self.scope.set(name, value);
             }
         }
         if name == "chroot" || name == "unshare" || name == "nsenter" {
             self.ask(Category::Privilege, format!("`{name}` runs a command in another root or namespace"));
         }
-        let command = opened.command.to_vec();
-        let flow = self.inside(name, |walker| walker.call(command, input));
+        let flow = self.rest(name, wrapper, args, opened.command, input);
         self.scope = before;
         Some(flow)
+    }
+
+    /// Judges the rest of a wrapper's arguments. If nobody knows the program, and an option stands before it, it may be the option's
+    /// value: the command is then what follows.
+    fn rest(&mut self, name: &str, wrapper: &Wrapper, args: &[Arg], command: &[Arg], input: &Flow) -> Flow {
+        self.claimed = false;
+        if let [text] = command
+            && text.text.contains([' ', '\n'])
+        {
+            // No program has such a name; some wrappers hand it to a shell.
+            let text = text.text.clone();
+            return self.inside(name, |walker| walker.aside(|walker| walker.shell_text(&text, input)));
+        }
+        let argv = command.to_vec();
+        let mut flow = self.inside(name, |walker| walker.call(argv, input));
+        let mut command = command;
+        for _ in 0..DOUBTS {
+            let before = args.len().checked_sub(command.len() + 1).and_then(|at| args.get(at));
+            let doubtful = before.is_some_and(|arg| arg.is_option() && arg.text != "--" && !arg.text.contains('='));
+            let Some((_, after)) = command.split_first().filter(|_| doubtful && !self.claimed) else { break };
+            command = wrapper.open_further(after);
+            if command.is_empty() {
+                break;
+            }
+            let argv = command.to_vec();
+            flow = self.inside(name, |walker| walker.call(argv, input));
+        }
+        flow
     }
 
     fn command_builtin(&mut self, name: &str, args: &[Arg], input: &Flow) -> Flow {
@@ -103,7 +144,7 @@ impl Walker {
         Some(self.inside("env", |walker| walker.shell_text(&text, input)))
     }
 
-    fn xargs(&mut self, args: &[Arg]) -> Flow {
+    fn xargs(&mut self, args: &[Arg], input: &Flow) -> Flow {
         let opened =
             wrappers::open(args, "adEILnPsS", &["arg-file", "delimiter", "max-args", "max-procs", "replace"], 0);
         let mark = option_value(args, "-I", "--replace").map_or_else(|| "{}".into(), |arg| arg.text.clone());
@@ -112,7 +153,8 @@ impl Walker {
             return Flow::unknown();
         }
         command.push(Arg::unknown(Sure::Split));
-        self.inside("xargs", |walker| walker.call(command, &Flow::unknown()))
+        let handed = Flow { secret: input.secret.clone(), ..Flow::unknown() };
+        self.inside("xargs", |walker| walker.call(command, &handed))
     }
 
     fn parallel(&mut self, args: &[Arg]) -> Flow {
@@ -125,6 +167,12 @@ impl Walker {
             return Flow::unknown();
         }
         let mut text = command.iter().map(|arg| arg.text.as_str()).collect::<Vec<_>>().join(" ");
+        let values = end.and_then(|end| opened.command.get(end + 1..)).unwrap_or(&[]);
+        for value in values.iter().filter(|value| value.is_known()).take(LOOP_VALUES) {
+            let own =
+                if text.contains("{}") { text.replace("{}", &value.text) } else { format!("{text} {}", value.text) };
+            self.inside("parallel", |walker| walker.aside(|walker| walker.shell_text(&own, &Flow::unknown())));
+        }
         text.push(' ');
         text.push(UNKNOWN);
         self.inside("parallel", |walker| walker.shell_text(&text, &Flow::unknown()))
@@ -157,7 +205,9 @@ impl Walker {
         if name != "script" {
             self.ask(Category::Privilege, format!("`{name}` takes another user's rights"));
         }
-        match option_value(args, "-c", "--command") {
+        let call = Call { name, args, input };
+        let text = call.clustered('c').into_iter().chain(call.long_values("--command")).next();
+        match text {
             Some(text) => {
                 if !text.is_known() {
                     self.ask(Category::UnknownCommand, format!("`{name} -c` of text that is only known when it runs"));
@@ -169,7 +219,7 @@ impl Walker {
                 let command = wrappers::open(args, "ugG", &["user", "group"], 0).command.to_vec();
                 self.inside(name, |walker| walker.call(command, input))
             }
-            None if name == "script" => {
+            None if name == "script" && !call.says(&["--help", "--version", "-V"]) => {
                 self.ask(Category::PipedCode, "`script` starts a shell that takes commands from its input");
                 Flow::unknown()
             }
@@ -179,10 +229,18 @@ impl Walker {
 
     /// Programs that hand their operands to a shell.
     fn joined(&mut self, name: &str, args: &[Arg]) -> Flow {
-        let opened =
-            wrappers::open(args, "nwrmPiSsup", &["interval", "warmup", "runs", "prepare", "setup", "shell"], 0);
+        let opened = wrappers::open(
+            args,
+            if name == "entr" { "" } else { "nwrmPiSsup" },
+            &["interval", "warmup", "runs", "prepare", "setup", "shell"],
+            0,
+        );
         let texts: Vec<String> = match name {
             "hyperfine" => args.iter().filter(|arg| !arg.is_option()).map(|arg| arg.text.clone()).collect(),
+            // With `-s` it is shell text.
+            "entr" if opened.options.iter().any(|arg| arg.text.contains('s')) => {
+                opened.command.iter().map(|arg| arg.text.clone()).collect()
+            }
             "entr" => vec![opened.command.iter().map(|arg| quote(&arg.text)).collect::<Vec<_>>().join(" ")],
             _ => vec![opened.command.iter().map(|arg| arg.text.as_str()).collect::<Vec<_>>().join(" ")],
         };
@@ -205,8 +263,7 @@ impl Walker {
         let opened = wrappers::open(args, "BbcDEeFIiJLlmOopQRSWw", &[], 1);
         rules::apply(self, &Call { name: "ssh", args, input });
         if opened.command.is_empty() {
-            let idle =
-                opened.options.iter().any(|arg| matches!(arg.text.as_str(), "-V" | "-G" | "-Q" | "-O" | "-N" | "-T"));
+            let idle = opened.options.iter().any(|arg| matches!(arg.text.as_str(), "-V" | "-G" | "-Q" | "-O" | "-N"));
             if !idle {
                 self.ask(Category::PipedCode, "`ssh` starts a shell that takes commands from its input");
             }
@@ -244,15 +301,45 @@ impl Walker {
     }
 }
 
-/// Managers of packages, versions and secrets: wrappers only with the word that runs something.
-#[rustfmt::skip]
-const MANAGERS: [&str; 17] = [
-    "uv", "poetry", "pipenv", "pdm", "bundle", "mise", "conda", "direnv", "dotenv", "perf", "pyenv", "rbenv", "rr", "rustup",
-    "aws-vault", "doppler", "op",
+/// How many unknown options with values a wrapper may have before its command.
+const DOUBTS: usize = 8;
+
+/// Managers of packages, versions and secrets: wrappers only with a word that runs something.
+const MANAGERS: [(&str, &[&str]); 26] = [
+    ("aws-vault", &["exec"]),
+    ("bun", &["x"]),
+    ("bundle", &["exec"]),
+    ("cargo", &["watch"]),
+    ("conda", &["run"]),
+    ("direnv", &["exec"]),
+    ("doppler", &["run"]),
+    ("dotenv", &["run"]),
+    ("hatch", &["run"]),
+    ("mise", &["exec", "x", "run"]),
+    ("npm", &["exec", "x"]),
+    ("op", &["run"]),
+    ("pdm", &["run"]),
+    ("perf", &["stat", "record", "trace"]),
+    ("pipenv", &["run"]),
+    ("pixi", &["run", "exec"]),
+    ("pnpm", &["exec", "dlx"]),
+    ("poetry", &["run"]),
+    ("pyenv", &["exec"]),
+    ("rbenv", &["exec"]),
+    ("rr", &["record"]),
+    ("rustup", &["run"]),
+    ("rye", &["run"]),
+    ("uv", &["run"]),
+    ("volta", &["run"]),
+    ("yarn", &["exec", "dlx"]),
 ];
 
-fn runs_a_program(args: &[Arg]) -> bool {
-    matches!(first_operand(args), Some("run" | "exec" | "x" | "stat" | "record" | "trace"))
+/// The arguments from the word on that runs something, if it is there. An operand right after an option may be its value.
+fn from_word<'a>(args: &'a [Arg], words: &[&str]) -> Option<&'a [Arg]> {
+    let call = Call { name: "", args, input: &Flow::default() };
+    let word = call.commands().find(|word| words.contains(word))?;
+    let at = args.iter().position(|arg| arg.text == word)?;
+    args.get(at..)
 }
 
 /// An argument in which a mark stands for what is only known when it runs.
@@ -261,11 +348,6 @@ fn placeholder(arg: &Arg, mark: &str) -> Arg {
         return arg.clone();
     }
     Arg { text: arg.text.replace(mark, &UNKNOWN.to_string()), sure: arg.sure.max(Sure::Part), ..arg.clone() }
-}
-
-/// The first argument that is no option.
-fn first_operand(args: &[Arg]) -> Option<&str> {
-    args.iter().find(|arg| !arg.is_option()).map(|arg| arg.text.as_str())
 }
 
 /// The value of an option written `-c value`, `-cvalue`, `--command value` or `--command=value`.

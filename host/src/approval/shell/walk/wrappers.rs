@@ -18,14 +18,16 @@ const fn wrapper(name: &'static str, values: &'static str, long: &'static [&'sta
 }
 
 /// Every wrapper whose command is plainly the rest.
-const WRAPPERS: [Wrapper; 91] = [
+const WRAPPERS: [Wrapper; 100] = [
     wrapper("aa-exec", "p", &["profile"], 0),
     wrapper("aws-vault", "", &[], 2),
+    wrapper("bun", "", &["cwd"], 1),
     wrapper("bundle", "", &[], 1),
     wrapper("bunx", "", &[], 0),
     wrapper("busybox", "", &[], 0),
     wrapper("bwrap", "", &["bind", "ro-bind", "dev", "proc", "tmpfs", "chdir", "setenv"], 0),
     wrapper("caffeinate", "tw", &[], 0),
+    wrapper("cargo", "xwid", &["exec", "watch"], 1),
     wrapper("catchsegv", "", &[], 0),
     wrapper("cgexec", "g", &[], 0),
     wrapper("chpst", "uUbeP/ n", &[], 0),
@@ -52,6 +54,7 @@ const WRAPPERS: [Wrapper; 91] = [
     wrapper("firejail", "", &[], 0),
     wrapper("flock", "wE", &["timeout", "wait", "conflict-exit-code"], 1),
     wrapper("gosu", "", &[], 1),
+    wrapper("hatch", "ep", &["env", "project"], 1),
     wrapper("heaptrack", "o", &[], 0),
     wrapper("ifne", "", &[], 0),
     wrapper("ionice", "cnpPu", &["class", "classdata"], 0),
@@ -62,6 +65,7 @@ const WRAPPERS: [Wrapper; 91] = [
     wrapper("mpirun", "n", &["np", "host", "hostfile"], 0),
     wrapper("nice", "n", &["adjustment"], 0),
     wrapper("nohup", "", &[], 0),
+    wrapper("npm", "pw", &["package", "workspace", "prefix"], 1),
     wrapper("npx", "p", &["package"], 0),
     wrapper("nsenter", "tSG", &["target", "setuid", "setgid"], 0),
     wrapper("numactl", "mNpCilH", &[], 0),
@@ -69,7 +73,9 @@ const WRAPPERS: [Wrapper; 91] = [
     wrapper("pdm", "", &[], 1),
     wrapper("perf", "eopFtC", &["event", "output"], 1),
     wrapper("pipenv", "", &[], 1),
+    wrapper("pixi", "eC", &["manifest-path", "environment"], 1),
     wrapper("pkexec", "u", &["user"], 0),
+    wrapper("pnpm", "CF", &["dir", "filter", "package"], 1),
     wrapper("pnpx", "p", &["package"], 0),
     wrapper("poetry", "", &[], 1),
     wrapper("prlimit", "p", &["pid"], 0),
@@ -82,6 +88,7 @@ const WRAPPERS: [Wrapper; 91] = [
     wrapper("rr", "", &[], 1),
     wrapper("runcon", "turl", &[], 0),
     wrapper("rustup", "", &[], 2),
+    wrapper("rye", "", &["pyproject"], 1),
     wrapper("s6-setuidgid", "", &[], 1),
     wrapper("schedtool", "", &[], 0),
     wrapper("setarch", "", &[], 1),
@@ -91,7 +98,7 @@ const WRAPPERS: [Wrapper; 91] = [
     wrapper("softlimit", "amdsflcot", &[], 0),
     wrapper("sshpass", "pfdP", &[], 0),
     wrapper("stdbuf", "ioe", &["input", "output", "error"], 0),
-    wrapper("strace", "eopsaEuIObPSX", &[], 0),
+    wrapper("strace", "eopsaEuIObPSX", &["trace", "output", "attach", "user", "env", "signal", "inject"], 0),
     wrapper("su-exec", "", &[], 1),
     wrapper("sudo", "ugpCchrtTUDR", &["user", "group", "prompt", "host", "role", "type", "chdir", "chroot"], 0),
     wrapper("systemd-run", "pEuHM", &["unit", "property", "setenv", "slice", "uid", "gid", "description"], 0),
@@ -109,7 +116,9 @@ const WRAPPERS: [Wrapper; 91] = [
     wrapper("uv", "", &[], 1),
     wrapper("uvx", "p", &["python", "from", "with"], 0),
     wrapper("valgrind", "", &[], 0),
+    wrapper("volta", "", &["node", "npm", "yarn"], 1),
     wrapper("xvfb-run", "nfsep", &["server-args", "server-num"], 0),
+    wrapper("yarn", "p", &["package"], 1),
 ];
 
 /// The wrapper of that name.
@@ -128,6 +137,11 @@ pub(super) struct Opened<'a> {
 impl Wrapper {
     pub(super) fn open<'a>(&self, args: &'a [Arg]) -> Opened<'a> {
         open(args, self.values, self.long, self.skip)
+    }
+
+    /// The command after more options.
+    pub(super) fn open_further<'a>(&self, args: &'a [Arg]) -> &'a [Arg] {
+        open(args, self.values, self.long, 0).command
     }
 }
 
