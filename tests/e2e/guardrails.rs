@@ -242,6 +242,8 @@ async fn calls_that_found_no_place_do_not_count() {
     let sleepers =
         (0..CONCURRENT_CALLS + QUEUED_CALLS).map(|_| host.call("sleeps_forever", "{}", cancelled_by(&cancel)));
     let busy = async {
+        // Nobody takes a sleeper's place before it came.
+        until(|| host.sandbox().instances_made() >= CONCURRENT_CALLS).await;
         // Whoever is let in before the queue is full waits in it; it is dropped again.
         let ask = || tokio::time::timeout(Duration::from_millis(20), host.call("fails", "{}", CallContext::default()));
         let mut tries = 0..500;

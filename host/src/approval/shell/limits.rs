@@ -15,6 +15,10 @@ pub const COMMANDS: usize = 2_000;
 /// How deep text that is itself shell text may nest: `sh -c "sh -c …"`, `eval`, aliases, functions that call functions.
 pub const UNWRAPPING: usize = 24;
 
+/// How many arguments of a program are searched for commands that it may run. Each place where one may start is judged with all
+/// that follows it, so a longer list would take the square of its length.
+pub const SEARCHED_ARGUMENTS: usize = 200;
+
 /// How many words a brace expression may become before it counts as unknown. `{1..9}{1..9}{1..9}` doubles fast.
 pub const BRACES: usize = 64;
 

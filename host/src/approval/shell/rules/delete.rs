@@ -13,6 +13,12 @@ use crate::approval::shell::{
 pub(super) fn rule(walker: &mut Walker, call: &Call<'_>) -> bool {
     match call.name {
         "rm" | "grm" | "srm" | "unlink" | "trash" | "rimraf" | "del-cli" => remove(walker, call),
+        "gio" if call.commands_are(&["remove", "trash"]) => remove(walker, call),
+        "gvfs-rm" | "gvfs-trash" | "trash-put" => remove(walker, call),
+        "zip" if call.options().any(|arg| !arg.text.starts_with("--") && arg.text.contains('m')) => gone(walker, call),
+        "7z" | "7za" | "rar" if call.says(&["-sdel", "-df"]) || call.commands_are(&["d", "m"]) => gone(walker, call),
+        "fdupes" if call.has('d', "delete") => gone(walker, call),
+        "rdfind" | "tmpreaper" | "tmpwatch" | "bleachbit" | "rmlint" => gone(walker, call),
         "shred" | "wipe" | "scrub" => overwrite(walker, call),
         "truncate" => truncate(walker, call),
         "find" | "gfind" => find(walker, call),
@@ -29,6 +35,11 @@ pub(super) fn rule(walker: &mut Walker, call: &Call<'_>) -> bool {
         _ => return false,
     }
     true
+}
+
+/// Programs that delete what they were given, or what they find.
+fn gone(walker: &mut Walker, call: &Call<'_>) {
+    walker.ask(Category::RecursiveDelete, call.shown());
 }
 
 fn remove(walker: &mut Walker, call: &Call<'_>) {

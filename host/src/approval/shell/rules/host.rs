@@ -1,7 +1,11 @@
 //! The host that runs the agent: it must not be stopped or persuaded by what it runs.
 
 use super::Call;
-use crate::approval::shell::{Category, resolve::Arg, walk::Walker};
+use crate::approval::shell::{
+    Category,
+    resolve::Arg,
+    walk::{Walker, reads},
+};
 
 /// Options of the host that take the next argument. Any other option before the command is taken for a trick.
 const VALUES: [&str; 6] = ["--tools", "--hooks", "--config", "--workspace", "--home", "--log"];
@@ -19,6 +23,29 @@ pub(super) fn rule(walker: &mut Walker, call: &Call<'_>) -> bool {
         walker.ask(Category::Host, call.shown());
     }
     true
+}
+
+/// `cargo run --bin hermes-host -- …`: the host, built from its source.
+pub(super) fn built(walker: &mut Walker, call: &Call<'_>) {
+    let after = call.args.iter().position(|arg| arg.text == "--").and_then(|at| call.args.get(at + 1..));
+    let host = call.commands_are(&["run", "r"]) && call.args.iter().any(|arg| arg.text.ends_with("hermes-host"));
+    if after.is_some_and(|args| host && !looks(args)) {
+        walker.ask(Category::Host, call.shown());
+    }
+}
+
+/// Judges a program that is given one of the host's own files. Only those that never write may have it.
+pub(super) fn touches(walker: &mut Walker, call: &Call<'_>) {
+    if reads(call.name) {
+        return;
+    }
+    for arg in call.operands() {
+        let Some(path) = walker.scope.places.absolute(arg) else { continue };
+        let below = walker.scope.places.below_home(&path).unwrap_or("");
+        if (below == ".hermes" || below.starts_with(".hermes/")) && !walker.scope.places.inside_workspace(&path) {
+            walker.ask(Category::Host, format!("{} is given {path}", call.name));
+        }
+    }
 }
 
 fn looks(args: &[Arg]) -> bool {

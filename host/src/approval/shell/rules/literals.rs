@@ -38,7 +38,9 @@ pub(super) fn judge(walker: &mut Walker, call: &Call<'_>, program: &str) {
         let (words, after) = strings(from);
         rest = after;
         let deletes = calls(before, &DELETE);
-        if from.starts_with('`') || calls(before, &RUN) {
+        // Elsewhere a backtick only quotes.
+        let backtick = from.starts_with('`') && ["perl", "ruby", "php"].iter().any(|name| call.name.starts_with(name));
+        if backtick || calls(before, &RUN) {
             match words.as_slice() {
                 [text] => walker.program_text(call.name, text),
                 words => {

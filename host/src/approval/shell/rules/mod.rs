@@ -37,6 +37,7 @@ pub(crate) fn apply(walker: &mut Walker, call: &Call<'_>) -> bool {
         return true;
     }
     secrets::read(walker, call);
+    host::touches(walker, call);
     let rules: [fn(&mut Walker, &Call<'_>) -> bool; 18] = [
         delete::rule,
         disk::rule,

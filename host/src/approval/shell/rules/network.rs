@@ -125,6 +125,23 @@ fn upload(walker: &mut Walker, call: &Call<'_>) {
             walker.ask(Category::Exfiltration, format!("{} sends {file}", call.name));
         }
     }
+    for arg in call.args {
+        let text = arg.text.to_lowercase();
+        let local = ["localhost", "127.", "[::1]", "0.0.0.0"].iter().any(|host| text.contains(host));
+        if ["169.254.169.254", "metadata.google.internal", "169.254.170.2", "fd00:ec2::254"]
+            .iter()
+            .any(|host| text.contains(host))
+        {
+            walker.ask(
+                Category::CredentialRead,
+                format!("asks the cloud for this machine's credentials: {}", arg.shown()),
+            );
+        } else if text.contains("docker.sock") || text.contains("containerd.sock") {
+            walker.ask(Category::Privilege, call.shown());
+        } else if local && text.contains("approval") {
+            walker.ask(Category::Host, format!("may answer for a person: {}", arg.shown()));
+        }
+    }
     if call.values("-K", "--config").iter().any(|file| !file.is_known() || walker.is_made(file)) && call.name == "curl"
     {
         walker.ask(Category::UnknownTarget, format!("options from a file: {}", call.shown()));

@@ -71,6 +71,7 @@ pub(super) fn rule(walker: &mut Walker, call: &Call<'_>) -> bool {
             walker.call(command, &Flow::unknown());
         }
         "cargo" => {
+            super::host::built(walker, call);
             let settings = call.values("", "--config");
             if settings
                 .iter()

@@ -60,6 +60,7 @@ pub(crate) fn secret(walker: &Walker, arg: &Arg) -> Option<String> {
     {
         return None;
     }
+    let text = text.strip_prefix("file://").unwrap_or(text);
     let own = Arg { text: text.into(), ..arg.clone() };
     let path = match walker.scope.places.absolute(&own) {
         Some(path) => {
@@ -79,7 +80,7 @@ pub(crate) fn secret(walker: &Walker, arg: &Arg) -> Option<String> {
     if SYSTEM_FILES.iter().any(|file| is(file)) || path.starts_with("/etc/ssl/private/") || host_key(&path) {
         return Some(path);
     }
-    if path.starts_with("/proc/") && path.ends_with("/environ") {
+    if path.starts_with("/proc/") && (path.ends_with("/environ") || path.ends_with("/mem")) {
         return Some(path);
     }
     let below = walker.scope.places.below_home(&path)?;

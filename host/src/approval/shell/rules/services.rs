@@ -90,10 +90,13 @@ pub(super) fn rule(walker: &mut Walker, call: &Call<'_>) -> bool {
             .any(|arg| arg.text.starts_with("--vacuum") || arg.text == "--rotate")
             .then_some(Category::Overwrite),
         "dmesg" => call.has('C', "clear").then_some(Category::Overwrite),
-        "umount" | "swapoff" | "swapon" | "insmod" | "rmmod" | "modprobe" | "setenforce" | "losetup"
-        | "update-grub" | "grub-install" | "efibootmgr" | "hwclock" | "auditctl" | "setsebool" | "pivot_root"
-        | "switch_root" | "kmod" | "nvram" | "csrutil" | "spctl" | "update-initramfs" | "dmsetup" | "loadkeys"
-        | "iw" | "rfkill" => Some(Category::SystemState),
+        "iptables-restore" | "ip6tables-restore" | "arpspoof" | "ettercap" | "umount" | "swapoff" | "swapon"
+        | "insmod" | "rmmod" | "modprobe" | "setenforce" | "losetup" | "update-grub" | "grub-install"
+        | "efibootmgr" | "hwclock" | "auditctl" | "setsebool" | "pivot_root" | "switch_root" | "kmod" | "nvram"
+        | "csrutil" | "spctl" | "update-initramfs" | "dmsetup" | "loadkeys" | "iw" | "rfkill" => {
+            Some(Category::SystemState)
+        }
+        "gcore" => Some(Category::CredentialRead),
         "history" => call.has('c', "").then_some(Category::Obscured),
         _ => return false,
     };

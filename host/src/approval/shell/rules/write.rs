@@ -135,6 +135,14 @@ pub(super) fn rule(walker: &mut Walker, call: &Call<'_>) -> bool {
                 walker.note_made(arg);
                 file(walker, arg, "downloads to");
             }
+            if call.name == "wget" {
+                for arg in call.values("-a", "--append-output") {
+                    file(walker, &arg, "writes");
+                }
+                for setting in call.values("-e", "--execute").iter().filter(|arg| !arg.text.starts_with("robots")) {
+                    walker.ask(Category::UnknownTarget, format!("a setting of wget: {}", setting.shown()));
+                }
+            }
             if call.has('O', "remote-name") || call.name != "curl" {
                 remote_name(walker, call);
             }
@@ -143,6 +151,16 @@ pub(super) fn rule(walker: &mut Walker, call: &Call<'_>) -> bool {
         "tcpdump" | "tshark" | "dumpcap" => {
             for arg in call.values("-w", "") {
                 file(walker, &arg, "writes");
+            }
+            return false;
+        }
+        "gzip" | "bzip2" | "xz" | "zstd" | "lzma" | "ccrypt" | "lz4"
+            if !call.has('c', "stdout") && !call.has('k', "keep") =>
+        {
+            // The file is gone when its packed form is there.
+            for arg in call.operands() {
+                empties(walker, arg);
+                system(walker, arg, "replaces");
             }
             return false;
         }
@@ -225,6 +243,10 @@ fn copy(walker: &mut Walker, call: &Call<'_>) {
         file(walker, &inside, "writes");
         walker.note_made(&inside);
         if call.name == "mv" {
+            let hidden = walker.scope.places.absolute(source).and_then(|path| in_home(walker, source, &path));
+            if let Some(category) = hidden {
+                walker.ask(category, format!("moves {} away", source.shown()));
+            }
             if let Some(what) = super::target::hardline(&walker.scope.places, source) {
                 walker.never(Category::SystemDelete, format!("moves {what} away"));
             }
@@ -267,7 +289,8 @@ pub(crate) fn file(walker: &mut Walker, arg: &Arg, verb: &str) {
 pub(crate) fn empties(walker: &mut Walker, arg: &Arg) {
     let places = &walker.scope.places;
     let Some(path) = places.absolute(arg) else { return };
-    if places.below_home(&path).is_some() && !places.inside_workspace(&path) {
+    let ours = places.inside_workspace(&path) || places.workspace.as_deref() == Some(path.as_str());
+    if (places.below_home(&path).is_some() || path == places.home) && !ours {
         walker.ask(Category::Overwrite, format!("empties {path}, outside the workspace"));
     }
 }

@@ -112,6 +112,10 @@ fn a_megabyte_is_not_read() {
 #[test]
 fn the_longest_text_that_is_read_takes_bounded_time() {
     for piece in [
+        "nice -x a ",
+        "xterm -x a sudo ",
+        "unheard sudo rm -rf a;",
+        "tmux 'sudo rm x' ",
         "a",
         "a ",
         "ls;",

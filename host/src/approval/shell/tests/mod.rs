@@ -1,6 +1,8 @@
 //! The tables of commands and their verdicts, and what hostile text must not do.
 
 mod allowed;
+mod daily;
+mod found;
 mod hostile;
 mod known;
 mod leaks;

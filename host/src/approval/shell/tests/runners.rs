@@ -99,6 +99,7 @@ const ASK: &[(Category, &str)] = &[
     (UnknownCommand, "node node_modules/.bin/rimraf /"),
     (PipedCode, "ssh -T host"),
     (Privilege, "newgrp root"),
+    (InlineCode, "node -e 'console.log(`rm -rf /`)'"),
     (InlineCode, "expect -c 'spawn rm -rf /'"),
     (InlineCode, "make -f - <<< 'a:; rm -rf /'"),
     (RecursiveDelete, "uv run --with x rm -rf build"),

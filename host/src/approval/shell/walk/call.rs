@@ -87,6 +87,7 @@ impl Walker {
         }
         // zsh finds the program after `=` in its search path.
         let name = program.trim_start_matches('=').rsplit('/').next().unwrap_or("").to_lowercase();
+        let name = name.strip_suffix(".exe").unwrap_or(&name).to_owned();
         self.commands.push(Parsed {
             program: word.shown(),
             arguments: args.iter().map(Arg::shown).collect(),

@@ -3,6 +3,7 @@
 use super::{Flow, Walker, wrappers};
 use crate::approval::shell::{
     Category, Verdict,
+    limits::SEARCHED_ARGUMENTS,
     resolve::{Arg, Value},
     rules,
 };
@@ -36,7 +37,7 @@ const GRAVE: [&str; 20] = [
 ];
 
 /// How many commands in the arguments of one program are looked at. More than that is no way to write a command.
-const CARRIED: usize = 16;
+const CARRIED: usize = 8;
 
 impl Walker {
     /// Looks for commands in a program's arguments. A runner runs them; any other program may, so a person has to know.
@@ -44,6 +45,9 @@ impl Walker {
         let runner = RUNNERS.binary_search(&name).is_ok();
         if self.probing || (!runner && reads(name)) {
             return;
+        }
+        if args.len() > SEARCHED_ARGUMENTS && args.iter().any(|arg| is_grave(&arg.text, runner)) {
+            return self.ask(Category::Limit, format!("`{name}` with too many arguments to search for commands"));
         }
         let starts = (0..args.len()).filter(|at| args.get(*at).is_some_and(|arg| is_grave(&arg.text, runner)));
         for at in starts.take(CARRIED) {
@@ -97,7 +101,7 @@ impl Walker {
 }
 
 /// Whether a program never runs an operand.
-pub(super) fn reads(name: &str) -> bool {
+pub(crate) fn reads(name: &str) -> bool {
     READS.binary_search(&name).is_ok()
 }
 
@@ -117,7 +121,11 @@ fn texts(arg: &str) -> Vec<&str> {
         return vec![];
     }
     if !arg.starts_with('-') {
-        return vec![arg];
+        // `enter:execute(command)`.
+        let opened =
+            arg.split_once('(').filter(|(before, _)| before.ends_with("execute") || before.ends_with("become"));
+        let inner = opened.and_then(|(_, rest)| rest.rsplit_once(')')).map(|(inner, _)| inner);
+        return inner.into_iter().chain([arg]).collect();
     }
     let attached = arg.get(2..).filter(|_| !arg.starts_with("--"));
     arg.split_once('=').map(|(_, value)| value).into_iter().chain(attached).collect()

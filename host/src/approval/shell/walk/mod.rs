@@ -16,6 +16,7 @@ use std::{
     rc::Rc,
 };
 
+pub(crate) use carried::reads;
 pub(crate) use flow::Flow;
 
 use super::{

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::approval::shell::{
     Category,
-    limits::LOOP_VALUES,
+    limits::{LOOP_VALUES, SEARCHED_ARGUMENTS},
     resolve::{Arg, Sure, UNKNOWN, Value},
     rules::{self, Call, environment, privilege},
 };
@@ -31,6 +31,15 @@ impl Walker {
             }
             _ if (name.starts_with("ld-") && name.contains(".so")) || name.starts_with("qemu-") => {
                 let command = wrappers::open(args, "L", &["library-path", "preload"], 0).command.to_vec();
+                return Some(self.inside(name, |walker| walker.call(command, input)));
+            }
+            "coreutils" => {
+                let mut command = args.to_vec();
+                if let Some(first) = command.first_mut()
+                    && let Some(program) = first.text.strip_prefix("--coreutils-prog=")
+                {
+                    *first = Arg::known(program.to_owned());
+                }
                 return Some(self.inside(name, |walker| walker.call(command, input)));
             }
             _ if rules::is_shell(name) => return Some(self.shell(name, args, input)),
@@ -96,7 +105,11 @@ impl Walker {
             let doubtful = before.is_some_and(|arg| arg.is_option() && arg.text != "--" && !arg.text.contains('='));
             let Some((_, after)) = command.split_first().filter(|_| doubtful && !self.claimed) else { break };
             command = wrapper.open_further(after);
-            if command.is_empty() {
+            if command.is_empty() || !self.spend() {
+                break;
+            }
+            if command.len() > SEARCHED_ARGUMENTS {
+                self.ask(Category::Limit, format!("`{name}` with too many arguments to search for its command"));
                 break;
             }
             let argv = command.to_vec();
@@ -195,7 +208,10 @@ impl Walker {
             let rest = args.get(at..).unwrap_or(&[]);
             let end = rest.iter().position(|arg| arg.text == ";" || arg.text == "+").unwrap_or(rest.len());
             at += end;
-            let command: Vec<Arg> = rest.iter().take(end).map(|arg| placeholder(arg, "{}")).collect();
+            let mut command: Vec<Arg> = rest.iter().take(end).map(|arg| placeholder(arg, "{}")).collect();
+            if short && command.iter().all(Arg::is_known) {
+                command.push(Arg::unknown(Sure::Part));
+            }
             self.inside(name, |walker| walker.call(command, &Flow::inherited()));
         }
     }
