@@ -34,6 +34,9 @@ fn explain_prints_the_verdict_its_reasons_and_the_commands() {
     assert_eq!((&judgement["verdict"], &judgement["reasons"]), (&json!("allow"), &json!([])));
     assert_eq!(judgement["commands"][0]["program"], "man");
     assert!(!place.home().join("tools").exists(), "nothing is loaded for it");
+    let unquoted = place.run(&["approvals", "explain", "rm", "-rf", "build"]);
+    assert_eq!(unquoted.status.code(), Some(2));
+    assert!(stderr(&unquoted).contains("put it in quotes"), "{unquoted:?}");
 }
 
 #[test]
@@ -97,11 +100,15 @@ fn commands_are_granted_and_revoked() {
     assert_eq!(revoke(&["--shell", "--exec", "sort *"]).status.code(), Some(0));
     let config = fs::read_to_string(place.home().join("hermes.toml")).unwrap();
     assert!(config.contains("git") && !config.contains("shell") && !config.contains("sort"), "{config}");
+    assert!(config.contains("network"), "{config}");
+    assert_eq!(revoke(&["--network"]).status.code(), Some(0));
+    assert!(!fs::read_to_string(place.home().join("hermes.toml")).unwrap().contains("network"));
     assert_eq!(revoke(&[]).status.code(), Some(0));
     assert!(!fs::read_to_string(place.home().join("hermes.toml")).unwrap().contains("probe"));
     for (arguments, says) in [
         (["--exec", "./run"], "neither a name nor an absolute path"),
         (["--exec", "* x"], "must be named exactly"),
+        (["--exec", "git commit -m 'fix it'"], "quotes are not understood"),
         (["--network", "--quiet"], "--shell or --exec"),
     ] {
         let output = grant(&arguments);
@@ -169,7 +176,8 @@ fn the_person_at_the_terminal_is_asked_and_only_a_whole_word_is_an_answer() {
     }
     denied.type_line("deny");
     denied.wait_for("\"status\":\"blocked\"");
-    assert!(kept.exists() && denied.child.wait().unwrap().success());
+    assert_eq!(denied.child.wait().unwrap().code(), Some(1), "what it wanted to do was not done");
+    assert!(kept.exists());
     let mut approved = AtTerminal::call(&place, command);
     approved.wait_for("deny? ");
     approved.type_line("once");

@@ -143,6 +143,7 @@ fn surroundings(planned: &Planned<'_>) -> Surroundings {
         directory: planned.directory.and_then(text),
         home: planned.here.and_then(|here| text(here.home?)),
         workspace: planned.here.and_then(|here| text(here.workspace)),
+        own: planned.here.iter().flat_map(|here| here.own).filter_map(|path| text(path)).collect(),
         variables: variables
             .filter_map(|(name, value)| Some((name.to_str()?.into(), value.to_str()?.into())))
             .collect(),

@@ -5,7 +5,7 @@ use std::{
     path::Path,
 };
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use clap::Subcommand;
 use hermes_host::{
     approval::{
@@ -38,9 +38,9 @@ enum Command {
     after_help = "Examples:\n  hermes-host approvals explain 'rm -rf build'\n  printf '%s\\n' '\"ls\"' '\"sudo reboot\"' | hermes-host approvals explain -\n\nVerdicts: allow runs, ask needs a person, never can't be approved by anybody."
 )]
 struct Explain {
-    /// The command line; or - for one JSON string per line on stdin, answered by one JSON verdict per line
-    #[arg(allow_hyphen_values = true)]
-    command: String,
+    /// The command line, in quotes; or - for one JSON string per line on stdin, answered by one JSON verdict per line
+    #[arg(allow_hyphen_values = true, trailing_var_arg = true, required = true, num_args = 1..)]
+    command: Vec<String>,
     /// Print JSON alone
     #[arg(long)]
     json: bool,
@@ -48,9 +48,17 @@ struct Explain {
 
 pub(super) fn run(options: &Options, args: &Args) -> Result<u8> {
     match &args.command {
-        Some(Command::Explain(explain)) if explain.command == "-" => explain_lines(&surroundings(options)?),
         Some(Command::Explain(explain)) => {
-            let judgement = judge(&explain.command, &surroundings(options)?);
+            let [command] = explain.command.as_slice() else {
+                let words = explain.command.join(" ");
+                bail!(
+                    "the command must be one argument: put it in quotes, like hermes-host approvals explain '{words}'"
+                );
+            };
+            if command == "-" {
+                return explain_lines(&surroundings(options)?);
+            }
+            let judgement = judge(command, &surroundings(options)?);
             if explain.json || args.json {
                 output::json(&serde_json::to_value(&judgement)?)?;
             } else {
@@ -67,9 +75,11 @@ fn surroundings(options: &Options) -> Result<Surroundings> {
     let workspace = options.grant_file()?.workspace;
     let workspace = workspace.canonicalize().unwrap_or(workspace);
     let text = |path: &Path| path.to_str().map(str::to_owned);
+    let own = [vec![options.home()?, options.grant_file()?.path], options.tool_folders()?].concat();
     Ok(Surroundings {
         directory: text(&workspace),
         workspace: text(&workspace),
+        own: own.iter().filter_map(|path| text(path)).collect(),
         home: std::env::var("HOME").ok().filter(|home| !home.is_empty()),
         ..Surroundings::default()
     })

@@ -8,7 +8,7 @@ use hermes_host::{
     dispatch::{ErrorKind, Outcome},
     sandbox::Level,
 };
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{FAILED, OK, Options, USAGE, output};
 
@@ -31,8 +31,15 @@ pub(super) fn run(options: &Options, args: &Args) -> Result<u8> {
     }
     let outcome = options.host()?.call_blocking(&args.name, &arguments, CallContext::default());
     log(&args.name, &outcome);
-    output::json_text(&outcome.json())?;
+    let json = outcome.json();
+    output::json_text(&json)?;
+    let answer: Value = serde_json::from_str(&json).unwrap_or_default();
+    if answer["session_id"].is_string() && answer["status"] == "running" {
+        options.note("It ended with this call: background processes live as long as the host that started them.");
+    }
     Ok(match outcome.result {
+        // A tool that answers with an error has failed, too: what it wanted to do was not done.
+        Ok(_) if answer["error"].is_string() => FAILED,
         Ok(_) => OK,
         Err(error) if error.kind == ErrorKind::UnknownTool => USAGE,
         Err(_) => FAILED,

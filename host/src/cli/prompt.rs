@@ -24,7 +24,7 @@ const TERMINAL: &str = "/dev/tty";
 /// How often a prompt looks whether its question still stands.
 const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
 
-/// The longest line that is read. The longest answer has 16 letters.
+/// As much of a line is looked at. The longest answer has 16 letters.
 const LINE_BYTES: usize = 256;
 
 /// Columns of a terminal that does not say.
@@ -98,6 +98,7 @@ fn ask(text: impl Fn(usize) -> String, choices: &[&'static str], stands: &Atomic
 
 /// A line, unless the question is given up before it comes.
 fn line(terminal: &mut File, stands: &AtomicBool) -> Option<String> {
+    let mut typed = Vec::new();
     loop {
         let ready = poll(&mut [PollFd::new(&*terminal, PollFlags::IN)], Some(&LOOK)).ok()?;
         if !stands.load(Ordering::Acquire) {
@@ -105,9 +106,14 @@ fn line(terminal: &mut File, stands: &AtomicBool) -> Option<String> {
             return None;
         }
         if ready > 0 {
-            let mut line = [0; LINE_BYTES];
-            let length = terminal.read(&mut line).ok().filter(|length| *length > 0)?;
-            return Some(String::from_utf8_lossy(line.get(..length)?).into_owned());
+            let mut piece = [0; 64];
+            let length = terminal.read(&mut piece).ok().filter(|length| *length > 0)?;
+            typed.extend_from_slice(piece.get(..length)?);
+            if typed.ends_with(b"\n") {
+                // No answer is that long, and the end of another line is none.
+                typed.truncate(LINE_BYTES);
+                return Some(String::from_utf8_lossy(&typed).into_owned());
+            }
         }
     }
 }

@@ -26,8 +26,11 @@ pub(super) struct Args {
     /// A program, as it was granted; may be given several times
     #[arg(long, value_name = "COMMAND")]
     exec: Vec<String>,
+    /// The network
+    #[arg(long)]
+    network: bool,
     /// Everything; so it is without any of the others too
-    #[arg(long, conflicts_with_all = ["read", "write", "shell", "exec"])]
+    #[arg(long, conflicts_with_all = ["read", "write", "shell", "exec", "network"])]
     all: bool,
     /// Print JSON alone
     #[arg(long)]
@@ -42,7 +45,7 @@ pub(super) fn run(options: &Options, args: &Args) -> Result<u8> {
     let read = args.read.iter().map(|path| unwanted(path, Access::Read));
     let all: Result<Vec<Unwanted>> = read.chain(args.write.iter().map(|path| unwanted(path, Access::Write))).collect();
     let exec = args.exec.iter().map(|text| ExecGrant::parse(text).map_err(|why| anyhow!("--exec '{text}': {why}")));
-    let commands = UnwantedCommands { shell: args.shell, exec: exec.collect::<Result<_>>()? };
+    let commands = UnwantedCommands { shell: args.shell, exec: exec.collect::<Result<_>>()?, network: args.network };
     match options.grant_file()?.revoke_with_commands(&args.name, &all?, &commands) {
         Ok(revoked) => {
             for folder in &revoked.removed {

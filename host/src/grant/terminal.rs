@@ -100,7 +100,7 @@ impl TerminalGrant {
         self.shell &= !shell;
         let (removed, kept) = std::mem::take(&mut self.exec).into_iter().partition(|one| unwanted.exec.contains(one));
         self.exec = kept;
-        let network = self.is_empty() && std::mem::take(&mut self.network);
+        let network = (unwanted.network || self.is_empty()) && std::mem::take(&mut self.network);
         Self { shell, exec: removed, network }
     }
 
@@ -143,6 +143,11 @@ impl TryFrom<Written> for ExecGrant {
 impl ExecGrant {
     /// From words as one would type them.
     pub fn parse(text: &str) -> Result<Self, String> {
+        if text.contains(['\'', '"', '\\']) {
+            return Err("quotes are not understood here; write arguments with blanks or quotes into hermes.toml: \
+                        terminal = { exec = [{ program = \"…\", args = [\"…\"] }] }"
+                .into());
+        }
         let mut words = text.split_whitespace().map(str::to_owned);
         let program = words.next().ok_or("it names no program")?;
         let grant = Self { program, args: words.collect() };
@@ -194,13 +199,16 @@ fn fits(pattern: &str, argument: &OsStr) -> bool {
 
 impl UnwantedCommands {
     pub(super) fn is_empty(&self) -> bool {
-        !self.shell && self.exec.is_empty()
+        !self.shell && self.exec.is_empty() && !self.network
     }
 
     /// The first that is not among what was taken out.
     pub(super) fn missing_in(&self, removed: &TerminalGrant) -> Option<String> {
         if self.shell && !removed.shell {
             return Some("command lines".into());
+        }
+        if self.network && !removed.network {
+            return Some("the network".into());
         }
         self.exec.iter().find(|one| !removed.exec.contains(one)).map(|one| format!("`{one}`"))
     }

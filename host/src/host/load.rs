@@ -117,6 +117,11 @@ impl Host {
         let bounds = config.context_window.map_or_else(Bounds::default, Bounds::for_window);
         let policy = Arc::new(Policy { watchers, guardrails, bounds });
         let catalogue = Catalogue::new(components, refusals, may_override);
+        for name in config.approval.tools.iter().filter(|name| catalogue.get(name).is_none()) {
+            tracing::warn!(
+                "approval.tools names {name}, and there is no such tool: nothing is asked about because of it"
+            );
+        }
         let same = catalogue.is_same(&before.catalogue) && settings.is_same(&before.settings);
         let is_loaded = |digest: &Digest| catalogue.components().iter().any(|one| one.digest == *digest);
         self.0.availability.keep_only(is_loaded);

@@ -9,6 +9,10 @@ use std::{
 /// whenever its own code runs.
 const LOOK: Duration = Duration::from_millis(50);
 
+/// How long a clock stands still in all. One command of ten minutes, a person who thinks as long, and some more; without it a guest that
+/// waits again and again would hold its place for weeks.
+const STILL: Duration = Duration::from_secs(30 * 60);
+
 /// The time that a call has. It stands still while the host waits on the call's behalf for what has a bound of its own: a command
 /// or a person. A guest can't stop it, and waiting for anything else counts.
 #[derive(Debug)]
@@ -35,7 +39,7 @@ impl Clock {
     pub(super) fn left(&self) -> Option<Duration> {
         let stood = self.stood.lock().unwrap_or_else(PoisonError::into_inner);
         let still = stood.still + stood.since.map_or(Duration::ZERO, |since| since.elapsed());
-        (self.wall + still).checked_sub(self.started.elapsed()).filter(|left| !left.is_zero())
+        (self.wall + still.min(STILL)).checked_sub(self.started.elapsed()).filter(|left| !left.is_zero())
     }
 
     /// Ends when it has run out, and this much longer. `sleep` is the executor's own.
@@ -50,7 +54,7 @@ impl Clock {
         }
     }
 
-    /// Stops it until the answer is dropped. Whoever stops it vouches for a bound of their own.
+    /// Stops it until the answer is dropped, or until it stood still for too long in all. Whoever stops it vouches for a bound of their own.
     pub(crate) fn stand_still(&self) -> Still<'_> {
         self.stood.lock().unwrap_or_else(PoisonError::into_inner).since = Some(Instant::now());
         Still(self)

@@ -203,3 +203,16 @@ async fn a_host_that_is_killed_leaves_nothing() {
     host.wait().unwrap();
     until("everything ended", || processes_with(&scene.mark).is_empty()).await;
 }
+
+#[tokio::test]
+async fn a_supervisor_that_was_stopped_ends_everything_when_its_call_is_given_up() {
+    let scene = Scene::local();
+    let command = format!("{}; kill -STOP $PPID; {}", daemon(&scene.sleep()), scene.sleep());
+    {
+        let call = scene.terminal.run(TASK, Request::shell(command));
+        tokio::pin!(call);
+        let sleeps = || processes_with(&scene.mark).iter().filter(|line| line.contains(": sleep")).count() == 2;
+        tokio::select! { _ = &mut call => panic!("it sleeps"), () = until("both sleep", sleeps) => {} }
+    }
+    until("everything ended", || processes_with(&scene.mark).is_empty()).await;
+}

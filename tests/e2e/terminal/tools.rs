@@ -292,6 +292,86 @@ async fn what_a_shell_in_the_background_is_told_is_judged_too() {
 }
 
 #[tokio::test]
+async fn news_of_a_process_come_with_the_next_answer_and_once() {
+    let office = Office::new("");
+    let host = office.host();
+    let command = "echo listening on 80; sleep 0.1; echo bye";
+    let watched = json!({
+        "command": command, "background": true, "notify_on_complete": true, "watch_patterns": ["listening"],
+    });
+    let started = call(&host, "terminal", watched).await;
+    let id = started["session_id"].as_str().unwrap_or_else(|| panic!("{started}")).to_owned();
+    let ended = call(&host, "process", json!({ "action": "wait", "session_id": id, "timeout": 20 })).await;
+    assert_eq!(ended["status"], "exited", "{ended}");
+    let mut notices = Vec::new();
+    // The end is told a moment after it came.
+    for _ in 0..100 {
+        let answer = call(&host, "process", json!({ "action": "list" })).await;
+        notices
+            .extend([&ended, &answer].into_iter().flat_map(|answer| answer["notices"].as_array()).flatten().cloned());
+        if notices.iter().any(|notice| notice["type"] == "completed") {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    let matched =
+        notices.iter().find(|notice| notice["type"] == "watch_match").unwrap_or_else(|| panic!("{notices:?}"));
+    assert!(matched.to_string().contains("listening on 80"), "{matched}");
+    assert!(notices.iter().any(|notice| notice["type"] == "completed" && notice["exit_code"] == 0), "{notices:?}");
+    let answer = call(&host, "process", json!({ "action": "list" })).await;
+    assert!(answer.get("notices").is_none(), "{answer}");
+}
+
+#[tokio::test]
+async fn the_hosts_own_files_are_not_changed_unasked() {
+    let office = Office::new("");
+    let host = office.host();
+    let config = office.path("home/hermes.toml");
+    for command in [
+        format!("echo '[approval]' > {}", config.display()),
+        format!("cp x.wasm {}", office.path("tools").display()),
+        format!("hermes-host grant terminal --exec 'rm **' --home {}", office.path("home").display()),
+    ] {
+        let answer = shell(&host, &command).await;
+        assert_eq!(answer["status"], "blocked", "{command}: {answer}");
+    }
+    assert_eq!(fs::read_to_string(config).unwrap(), "");
+}
+
+#[tokio::test]
+async fn a_program_that_is_not_known_to_run_its_input_gets_nothing_that_nobody_may_run() {
+    let office = Office::new("");
+    let host = office.host();
+    let started = call(&host, "terminal", json!({ "command": "cat", "background": true })).await;
+    let submit = |data: &'static str| {
+        let arguments = json!({ "action": "submit", "session_id": started["session_id"], "data": data });
+        let host = host.clone();
+        async move { call(&host, "process", arguments).await }
+    };
+    let answer = submit("rm -rf /").await;
+    assert!(answer.to_string().contains("never"), "{answer}");
+    let answer = submit("rm -rf build").await;
+    assert!(answer.get("error").is_none_or(Value::is_null), "{answer}");
+    // With a terminal it may offer a shell at any key, so a person is asked.
+    let started = call(&host, "terminal", json!({ "command": "less x", "background": true, "pty": true })).await;
+    let arguments = json!({ "action": "submit", "session_id": started["session_id"], "data": "!id" });
+    let answer = call(&host, "process", arguments).await;
+    assert!(answer.to_string().contains("nobody to ask"), "{answer}");
+}
+
+#[tokio::test]
+async fn always_holds_after_a_walk_through_the_folders() {
+    let office = Office::new("");
+    let person = Says::new("always");
+    let host = office.builder().approver(person.clone()).build().unwrap();
+    shell(&host, ASKS).await;
+    shell(&host, "cd sub").await;
+    shell(&host, "cd ..").await;
+    assert_eq!(shell(&host, ASKS).await["exit_code"], 0);
+    assert_eq!(person.1.load(Ordering::SeqCst), 1);
+}
+
+#[tokio::test]
 async fn output_is_heard_while_it_comes() {
     let office = Office::new("");
     let host = office.host();

@@ -11,6 +11,8 @@ pub struct Surroundings {
     pub home: Option<String>,
     /// The folder that the agent may work in, absolute.
     pub workspace: Option<String>,
+    /// Where the host keeps its own files, beside `~/.hermes`: its home, its configuration, its components. Absolute.
+    pub own: Vec<String>,
     /// Variables that the task exported earlier.
     pub variables: BTreeMap<String, String>,
     /// What the command is given to read, where it is given anything.

@@ -74,10 +74,6 @@ impl Caller {
         Self { may_run: false, ..Self::new(commands, String::new(), None, None) }
     }
 
-    fn may_run(&self) -> Result<(), Refusal> {
-        if self.may_run { Ok(()) } else { Err(Refusal::Denied("a check runs nothing".into())) }
-    }
-
     /// The task's name in the terminals.
     pub(crate) fn name(&self) -> &str {
         &self.name
@@ -112,7 +108,6 @@ impl Caller {
         workdir: Option<&Path>,
         input: Option<&[u8]>,
     ) -> Result<(What, Passed, Decided), Refusal> {
-        self.may_run()?;
         let grant = &self.commands.grant;
         let (text, what, is_granted) = match what {
             What::Shell(command) if grant.shell => (command.clone(), What::Shell(command), false),
@@ -120,7 +115,9 @@ impl Caller {
             What::Exec { program, arguments } => {
                 if !grant.allows(&program, &arguments) {
                     let shown = line(&program, &arguments);
-                    return Err(self.not_granted(&format!("`{shown}`"), &format!("--exec '{shown}'")));
+                    let is_plain = !shown.contains(['\'', '*']);
+                    let flag = if is_plain { format!("--exec '{shown}'") } else { "--exec COMMAND".into() };
+                    return Err(self.not_granted(&format!("`{shown}`"), &flag));
                 }
                 let text = line(&program, &arguments);
                 // Another machine finds its programs itself.
@@ -175,14 +172,18 @@ impl Caller {
 
     /// Writes to a process. If it runs what it reads, that is put before whoever decides, with all that was written before.
     pub(crate) async fn write(&self, id: &str, bytes: &[u8]) -> Result<(), Refusal> {
-        self.may_run()?;
         let terminal = self.terminal().await?;
         let readers = &self.commands.terminals.readers;
         let reader = {
             let _turn = readers.starting.read().await;
             readers.get(&self.name, id)
         };
-        let Some(reader) = reader else { return Ok(terminal.write(&self.name, id, bytes).await?) };
+        let text = String::from_utf8_lossy(bytes);
+        let Some(reader) = reader else {
+            // It is not known to run what it reads; what nobody may run is not for it either.
+            self.pass(&terminal, Asked { is_granted: true, ..Asked::about(&text) }).await?;
+            return Ok(terminal.write(&self.name, id, bytes).await?);
+        };
         // One after the other: what two writers make together is nobody's.
         let mut written = reader.lock().await;
         let Some(before) = written.as_ref() else {
@@ -193,7 +194,6 @@ impl Caller {
             let why = format!("more than {WRITTEN_BYTES} bytes were written to this process; put the rest into a file");
             return Err(Refusal::Denied(why));
         }
-        let text = String::from_utf8_lossy(bytes);
         let asked = Asked { before: Some(&String::from_utf8_lossy(before)), ..Asked::about(&text) };
         self.pass(&terminal, asked).await?;
         let whole = [before, bytes].concat();

@@ -1,6 +1,11 @@
 //! What every command passes before it runs. Who decides is not known here: the approval does.
 
-use std::{collections::BTreeMap, ffi::OsString, fmt::Debug, path::Path};
+use std::{
+    collections::BTreeMap,
+    ffi::OsString,
+    fmt::Debug,
+    path::{Path, PathBuf},
+};
 
 use futures_util::future::BoxFuture;
 
@@ -38,6 +43,8 @@ pub struct Here<'a> {
     pub workspace: &'a Path,
     /// The user's home.
     pub home: Option<&'a Path>,
+    /// The host's own files.
+    pub own: &'a [PathBuf],
 }
 
 /// The word that lets a command run.

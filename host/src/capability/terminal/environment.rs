@@ -18,7 +18,7 @@ const ALLOWED: [&str; 7] = ["PATH", "HOME", "LANG", "TZ", "USER", "SHELL", "TMPD
 const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 /// What the shell keeps for itself.
-const OF_THE_SHELL: [&str; 3] = ["PWD", "SHLVL", "_"];
+const OF_THE_SHELL: [&str; 4] = ["OLDPWD", "PWD", "SHLVL", "_"];
 
 /// What is never carried on to a later command: it would make that one run something else than it says.
 const CHANGES_MEANING: [&str; 9] =

@@ -28,19 +28,27 @@ pub(in super::super) fn link(linker: &mut Linker<CallState>) -> wasmtime::Result
 type Answer<T> = wasmtime::Result<Result<T, wit::Fault>>;
 
 impl CallState {
-    /// Counts a call, and gives what the call has of the terminal.
-    fn caller(&mut self) -> Result<Result<Caller, wit::Fault>, Kill> {
+    /// Counts a call, and gives what the call has of the terminal. A check only looks whether there is one.
+    fn caller(&mut self, looks: bool) -> Result<Result<Caller, wit::Fault>, Kill> {
         self.count_host_call(Capability::Terminal)?;
-        Ok(self.held.commands.clone().ok_or_else(|| {
-            denied("no command was granted; the operator can change that with hermes-host grant NAME --shell".into())
-        }))
+        Ok(match self.held.commands.clone() {
+            Some(caller) if caller.is_check() && !looks => Err(denied("a check runs nothing".into())),
+            Some(caller) => Ok(caller),
+            None => {
+                let why = "no command was granted; the operator can change that with hermes-host grant NAME --shell";
+                Err(denied(why.into()))
+            }
+        })
     }
 }
 
 /// Gives the guest its fault, or goes on.
 macro_rules! caller {
     ($state:expr) => {
-        match $state.caller()? {
+        caller!($state, false)
+    };
+    ($state:expr, $looks:expr) => {
+        match $state.caller($looks)? {
             Ok(caller) => caller,
             Err(fault) => return Ok(Err(fault)),
         }
@@ -74,7 +82,7 @@ impl wit::Host for CallState {
     }
 
     async fn processes(&mut self) -> Answer<Vec<Status>> {
-        let caller = caller!(self);
+        let caller = caller!(self, true);
         if caller.is_check() {
             return Ok(caller.can_run().map(|()| Vec::new()).map_err(|why| fault(why.into())));
         }
@@ -204,7 +212,8 @@ async fn start(caller: &Caller, command: Command, options: Options, watch: wit::
     let (what, Passed { by, reads_code }, decided) = caller.admit(what(command), workdir.as_deref(), None).await?;
     let request = Request { workdir, pty: options.pty, decided: Some(decided), ..Request::new(what) };
     let watch = Watch { end: watch.end, patterns: watch.patterns };
-    let started = caller.start(request, watch, reads_code).await?;
+    // A program with a terminal may offer a shell at any key.
+    let started = caller.start(request, watch, reads_code || options.pty).await?;
     Ok(Status { approval: by, ..status(started) })
 }
 
@@ -254,7 +263,7 @@ fn notice(notice: process::Notice) -> Notice {
     let news = match notice.news {
         process::News::Ended { ended: how, tail } => News::Ended(Ending { ended: ended(how), code: how.code(), tail }),
         process::News::Matched { pattern, line, untold } => {
-            News::Matched(Match { pattern, line: masked(line), untold })
+            News::Matched(Match { pattern, line: live::shown(line.as_bytes()), untold })
         }
         process::News::Unwatched { untold } => News::Unwatched(untold),
     };

@@ -15,6 +15,9 @@ use crate::{
     text::one_line,
 };
 
+/// The shortest line of encoded bytes that may be a key's. The lines of a key have 64 or 76, all but the last.
+const ENCODED: usize = 40;
+
 /// Tells a listener of output. `done` counts the bytes.
 pub(super) fn told(listener: ProgressListener) -> Sink {
     let state = Mutex::new((0_u64, None::<Instant>));
@@ -32,9 +35,19 @@ pub(super) fn told(listener: ProgressListener) -> Sink {
 /// The last line that says something, with its secrets masked.
 fn last_line(bytes: &[u8]) -> Option<String> {
     let mut lines = bytes.rsplit(|byte| matches!(byte, b'\n' | b'\r'));
-    let mut line = lines.find(|line| !line.trim_ascii().is_empty())?.to_vec();
+    Some(shown(lines.find(|line| !line.trim_ascii().is_empty())?))
+}
+
+/// A line by itself, with its secrets masked. One of a key's body is not told from other encoded bytes, so none of those is shown.
+pub(super) fn shown(line: &[u8]) -> String {
+    let encoded = |byte: &u8| byte.is_ascii_alphanumeric() || b"+/=".contains(byte);
+    let text = line.trim_ascii();
+    if text.len() >= ENCODED && text.iter().all(encoded) {
+        return "(encoded bytes)".into();
+    }
+    let mut line = line.to_vec();
     mask(&mut line);
-    Some(one_line(&String::from_utf8_lossy(&line), LIVE_BYTES))
+    one_line(&String::from_utf8_lossy(&line), LIVE_BYTES)
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use std::{
     env, fs,
     fs::{File, Permissions},
-    io,
+    io::{self, Read, Write},
     os::unix::fs::{MetadataExt, PermissionsExt},
     path::Path,
     time::Duration,
@@ -12,10 +12,13 @@ use std::{
 use tempfile::TempDir;
 
 /// What the names of such folders begin with.
-const PREFIX: &str = "terminal-";
+const PREFIX: &str = "hermes-host-terminal-";
 
 /// The file in it that a living host has locked. The kernel unlocks it for a dead one.
 const LOCK: &str = "lock";
+
+/// What stands in that file: a folder without it is not ours, whatever its name.
+const OURS: &str = "a folder of hermes-host, removed once its host is gone\n";
 
 /// A folder younger than this may not have been locked yet.
 const YOUNG: Duration = Duration::from_secs(60);
@@ -38,8 +41,9 @@ impl Room {
     fn new_in(place: &Path) -> io::Result<Self> {
         let mut folder = tempfile::Builder::new();
         let folder = folder.prefix(PREFIX).permissions(Permissions::from_mode(0o700)).tempdir_in(place)?;
-        let lock = File::create_new(folder.path().join(LOCK))?;
+        let mut lock = File::create_new(folder.path().join(LOCK))?;
         lock.lock()?;
+        lock.write_all(OURS.as_bytes())?;
         Ok(Self { folder, _lock: lock })
     }
 
@@ -62,7 +66,11 @@ fn remove_left(place: &Path, young: Duration) {
 }
 
 fn is_left(folder: &Path, young: Duration) -> bool {
-    let Ok(lock) = File::open(folder.join(LOCK)) else { return false };
+    let Ok(mut lock) = File::open(folder.join(LOCK)) else { return false };
+    let mut says = String::new();
+    if Read::by_ref(&mut lock).take(OURS.len() as u64 + 1).read_to_string(&mut says).is_err() || says != OURS {
+        return false;
+    }
     let age = lock.metadata().and_then(|found| found.modified()).ok().and_then(|made| made.elapsed().ok());
     age.is_some_and(|age| age >= young) && lock.try_lock().is_ok()
 }
@@ -75,11 +83,12 @@ mod tests {
     fn only_the_folder_of_a_dead_host_is_removed() {
         let place = tempfile::tempdir().unwrap();
         let living = Room::new_in(place.path()).unwrap();
-        let dead = place.path().join("terminal-dead");
+        let dead = place.path().join(format!("{PREFIX}dead"));
         fs::create_dir(&dead).unwrap();
-        fs::write(dead.join(LOCK), "").unwrap();
-        let strange = place.path().join("terminal-strange");
+        fs::write(dead.join(LOCK), OURS).unwrap();
+        let strange = place.path().join(format!("{PREFIX}strange"));
         fs::create_dir(&strange).unwrap();
+        fs::write(strange.join(LOCK), "mine").unwrap();
         remove_left(place.path(), YOUNG);
         assert!(dead.exists(), "it may be about to be locked");
         remove_left(place.path(), Duration::ZERO);

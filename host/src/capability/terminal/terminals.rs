@@ -118,7 +118,7 @@ impl Terminals {
     pub(crate) fn here(&self, place: &Place) -> Option<Here<'_>> {
         match place {
             Place::Local | Place::Sandbox { .. } => {
-                Some(Here { workspace: &self.workspace, home: self.home.as_deref().map(Path::new) })
+                Some(Here { workspace: &self.workspace, home: self.home.as_deref().map(Path::new), own: &self.hidden })
             }
             Place::Ssh(_) => None,
         }

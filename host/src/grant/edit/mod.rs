@@ -98,6 +98,8 @@ pub struct UnwantedCommands {
     pub shell: bool,
     /// Programs, as they were granted.
     pub exec: Vec<ExecGrant>,
+    /// The network.
+    pub network: bool,
 }
 
 impl GrantFile {
@@ -141,7 +143,11 @@ impl GrantFile {
         if before.map(Grant::terminal) != Some(&terminal) {
             document.set_terminal(name, &terminal);
         }
-        left_out_commands.remove(&UnwantedCommands { shell: terminal.shell, exec: terminal.exec.clone() });
+        left_out_commands.remove(&UnwantedCommands {
+            shell: terminal.shell,
+            exec: terminal.exec.clone(),
+            network: false,
+        });
         for folder in folders {
             let is_same = |(at, row): (usize, &FolderGrant)| self.is_same(row, folder).then_some(at);
             let same: Vec<usize> = rows.iter().enumerate().filter_map(is_same).collect();

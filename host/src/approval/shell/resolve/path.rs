@@ -13,6 +13,7 @@ pub(crate) struct Places {
     pub(crate) directory: Option<String>,
     pub(crate) home: String,
     pub(crate) workspace: Option<String>,
+    own: Vec<String>,
 }
 
 impl Places {
@@ -22,6 +23,7 @@ impl Places {
             directory: plain(&surroundings.directory).or_else(|| plain(&surroundings.workspace)),
             home: plain(&surroundings.home).unwrap_or_else(|| SOME_HOME.into()),
             workspace: plain(&surroundings.workspace),
+            own: surroundings.own.iter().map(|path| tidy(path, "/")).collect(),
         }
     }
 
@@ -48,6 +50,13 @@ impl Places {
     /// Whether a path lies in the workspace, and is not the workspace itself.
     pub(crate) fn inside_workspace(&self, path: &str) -> bool {
         self.workspace.as_deref().is_some_and(|workspace| below(path, workspace))
+    }
+
+    /// Whether a path is one of the host's own, or one of them lies below it.
+    pub(crate) fn is_the_hosts(&self, path: &str) -> bool {
+        let default = self.below_home(path).is_some_and(|path| path == ".hermes" || path.starts_with(".hermes/"));
+        let named = |own: &String| own == path || below(path, own) || below(own, path);
+        self.own.iter().any(named) || (default && !self.inside_workspace(path))
     }
 
     /// The path below the home, if it lies there.

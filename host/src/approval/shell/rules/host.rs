@@ -41,8 +41,9 @@ pub(super) fn touches(walker: &mut Walker, call: &Call<'_>) {
     }
     for arg in call.operands() {
         let Some(path) = walker.scope.places.absolute(arg) else { continue };
-        let below = walker.scope.places.below_home(&path).unwrap_or("");
-        if (below == ".hermes" || below.starts_with(".hermes/")) && !walker.scope.places.inside_workspace(&path) {
+        // A folder that they lie in is named all day long: only what is in them counts here.
+        let holds = walker.scope.places.workspace.as_deref().is_some_and(|workspace| workspace.starts_with(&path));
+        if walker.scope.places.is_the_hosts(&path) && !holds {
             walker.ask(Category::Host, format!("{} is given {path}", call.name));
         }
     }

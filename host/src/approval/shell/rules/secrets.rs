@@ -61,6 +61,10 @@ pub(crate) fn secret(walker: &Walker, arg: &Arg) -> Option<String> {
         return None;
     }
     let text = text.strip_prefix("file://").unwrap_or(text);
+    // Whatever process it is of.
+    if text.starts_with("/proc/") && (text.ends_with("/environ") || text.ends_with("/mem")) {
+        return Some(arg.shown());
+    }
     let own = Arg { text: text.into(), ..arg.clone() };
     let path = match walker.scope.places.absolute(&own) {
         Some(path) => {
@@ -120,9 +124,18 @@ fn takes_trees(call: &Call<'_>) -> bool {
     }
 }
 
+/// `ps e`: options without a dash, among them the one that shows every process's variables.
+fn shows_environments(call: &Call<'_>, at: usize, arg: &Arg) -> bool {
+    let is_value =
+        at.checked_sub(1).and_then(|before| call.args.get(before)).is_some_and(|it| it.text.starts_with('-'));
+    let letters = arg.text.bytes().all(|byte| b"AHLMOSTXacefghjklmnortuvwx".contains(&byte));
+    !is_value && letters && arg.text.contains('e')
+}
+
 /// What secret a program is asked to print; `None` if none.
 pub(crate) fn prints(call: &Call<'_>) -> Option<&'static str> {
     let found = match call.name {
+        "ps" => call.args.iter().enumerate().any(|(at, arg)| shows_environments(call, at, arg)),
         "gpg" | "gpg2" => call.has('\0', "export-secret-keys") || call.has('\0', "export-secret-subkeys"),
         "security" => call.leading(0).any(|word| word.starts_with("find-") || word.starts_with("dump-")),
         "secret-tool" => call.commands_are(&["lookup", "search"]),

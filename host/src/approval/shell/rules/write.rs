@@ -326,13 +326,13 @@ pub(super) fn system(walker: &mut Walker, arg: &Arg, verb: &str) {
 }
 
 fn in_home(walker: &Walker, arg: &Arg, path: &str) -> Option<Category> {
+    if walker.scope.places.is_the_hosts(path) {
+        return Some(Category::Host);
+    }
     let below = walker.scope.places.below_home(path)?;
     let is = |known: &&str| if arg.glob { pattern_is(below, known) } else { below == *known };
     if START.iter().any(is) || START_FOLDERS.iter().any(|folder| below.starts_with(folder)) || below == ".gitconfig" {
         return Some(Category::Persistence);
-    }
-    if below == ".hermes" || below.starts_with(".hermes/") {
-        return Some(Category::Host);
     }
     let key =
         below == ".ssh" || below.starts_with(".ssh/") || (arg.glob && pattern_is(below.split('/').next()?, ".ssh"));

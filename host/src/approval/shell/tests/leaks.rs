@@ -4,6 +4,10 @@ use super::{Category, Category::*, Verdict, check, judged};
 
 #[rustfmt::skip]
 const ASK: &[(Category, &str)] = &[
+    (CredentialRead, "ps eww"),
+    (CredentialRead, "ps auxe | grep KEY"),
+    (CredentialRead, "cat /proc/$(pgrep -o hermes-host)/environ"),
+    (CredentialRead, "tr '\\0' '\\n' < /proc/$PPID/environ"),
     (CredentialRead, "mv ~/.ssh x"),
     (CredentialRead, "mv ~/.aws x"),
     (CredentialRead, "mv ~/.gnupg /tmp"),
@@ -59,5 +63,12 @@ fn what_stays_here_and_what_is_no_secret_is_allowed() {
     ] {
         let judgement = judged(command);
         assert_eq!(judgement.verdict, Verdict::Allow, "{command}: {:?}", judgement.reasons);
+    }
+}
+
+#[test]
+fn listing_processes_is_in_nobodys_way() {
+    for command in ["ps aux", "ps -ef", "ps", "ps -o etime,comm -p 1", "ps -eo pid,user"] {
+        assert_eq!(judged(command).verdict, Verdict::Allow, "{command}");
     }
 }

@@ -9,6 +9,7 @@ mod leaks;
 mod lines;
 mod looks;
 mod never;
+mod own;
 mod pace;
 mod programs;
 mod refused;

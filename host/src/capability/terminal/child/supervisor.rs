@@ -39,6 +39,13 @@ pub(super) fn line(stream: UnixStream, supervisor: u32) -> (Hold, Reports) {
     (Hold { orders, supervisor: supervisor as i32 }, Reports(BufReader::new(read).lines()))
 }
 
+/// The line breaks, and a supervisor that was stopped goes on to notice it.
+impl Drop for Hold {
+    fn drop(&mut self) {
+        tree::wake(self.supervisor);
+    }
+}
+
 impl Hold {
     /// Asks every process of the command to end.
     pub(crate) async fn terminate(&mut self) -> io::Result<()> {

@@ -17,7 +17,10 @@ use std::{
 use close_fds::CloseFdsBuilder;
 use rustix::{
     io::Errno,
-    process::{Pid, Signal, WaitOptions, WaitStatus, getpid, set_child_subreaper, setsid, wait},
+    process::{
+        Pid, Signal, WaitOptions, WaitStatus, getpid, set_child_subreaper, set_parent_process_death_signal, setsid,
+        wait,
+    },
     stdio::{dup2_stderr, dup2_stdin, dup2_stdout},
     thread::set_name,
 };
@@ -63,6 +66,8 @@ fn prepare() -> io::Result<UnixStream> {
     // No signal that the host's terminal sends comes here.
     setsid()?;
     set_child_subreaper(Some(getpid()))?;
+    // A command may have stopped this process. When the host goes, it goes on, hears nothing any more, and ends everything.
+    set_parent_process_death_signal(Some(Signal::CONT))?;
     Ok(UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?))
 }
 

@@ -94,6 +94,15 @@ pub(crate) fn kill(child: i32) {
     }
 }
 
+/// Lets a child of this process go on, if it was stopped.
+pub(crate) fn wake(child: i32) {
+    let is_ours = || look(child).is_some_and(|(process, _)| process.parent == std::process::id() as i32);
+    if let Some(pid) = Pid::from_raw(child).filter(|_| is_ours()) {
+        // It may have ended just now, which is as good.
+        let _ = kill_process(pid, Signal::CONT);
+    }
+}
+
 /// A number may belong to another process by now: it is held first, and looked at again.
 fn signal(pid: i32, root: i32, what: Signal) {
     let Some(held) = Pid::from_raw(pid).and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok()) else { return };

@@ -5,7 +5,6 @@ use std::collections::VecDeque;
 use memchr::{memchr, memchr_iter};
 
 use super::{super::limits::LOG_BYTES, text};
-use crate::capability::fs::mask;
 
 /// Lines of a log.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,7 +37,7 @@ impl Log {
     fn masked(&self) -> Vec<u8> {
         let (one, other) = self.kept.as_slices();
         let mut kept = [one, other].concat();
-        mask(&mut kept);
+        text::mask_after_cut(&mut kept);
         kept
     }
 

@@ -1,5 +1,9 @@
 //! Bytes that were cut somewhere, as text.
 
+use memchr::memmem;
+
+use crate::capability::fs::mask;
+
 /// A character has four bytes at most, so a cut leaves three of them on either side.
 const CUT: usize = 3;
 
@@ -24,6 +28,30 @@ pub(super) fn to_cut_end(bytes: &[u8]) -> &[u8] {
         return if needs > back { bytes.get(..at).unwrap_or_default() } else { bytes };
     }
     bytes
+}
+
+/// Masks the secrets in what is left of an output whose beginning is gone. A private key that began there is one here too.
+pub(crate) fn mask_after_cut(bytes: &mut [u8]) {
+    let opening = end_of_a_key(bytes).map(|label| [b"-----BEGIN ", label, b"-----\n"].concat());
+    let Some(opening) = opening else {
+        mask(bytes);
+        return;
+    };
+    let mut whole = [&*opening, bytes].concat();
+    mask(&mut whole);
+    // Masking keeps lengths.
+    bytes.copy_from_slice(whole.get(opening.len()..).unwrap_or_default());
+}
+
+/// The name of a private key that ends here and did not begin here.
+fn end_of_a_key(bytes: &[u8]) -> Option<&[u8]> {
+    let end = memmem::find(bytes, b"-----END ")?;
+    if memmem::find(bytes.get(..end)?, b"-----BEGIN ").is_some() {
+        return None;
+    }
+    let label = bytes.get(end + b"-----END ".len()..)?;
+    let label = label.get(..memmem::find(label, b"-----")?)?;
+    label.ends_with(b"PRIVATE KEY").then_some(label)
 }
 
 #[cfg(test)]

@@ -62,6 +62,8 @@ impl Window {
                 omitted: 0,
             };
         }
+        let mut tail = tail;
+        text::mask_after_cut(&mut tail);
         let (head, tail) = (text::to_cut_end(&self.head), text::from_cut_start(&tail));
         let omitted = total - (head.len() + tail.len()) as u64;
         let (head, tail) = (String::from_utf8_lossy(head), String::from_utf8_lossy(tail));

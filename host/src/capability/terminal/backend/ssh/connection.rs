@@ -61,7 +61,11 @@ impl Connection {
     pub(super) async fn open(launcher: Launcher, target: Target) -> Result<Self, Fault> {
         let socket = Room::new().map_err(Fault::machine("make a folder for the connection"))?;
         // The folder's random name is one for the connection, too.
-        let name = socket.path().file_name().map(|name| name.to_string_lossy().replace('.', "")).unwrap_or_default();
+        let name = socket
+            .path()
+            .file_name()
+            .map(|name| name.to_string_lossy().replace(|c: char| !c.is_ascii_alphanumeric(), ""))
+            .unwrap_or_default();
         let path = socket.path().join("s").into_os_string();
         let options = ["-T", "-M", "-o", "ControlPersist=no", "-S"].map(OsString::from).into_iter().chain([path]);
         let mut words = target.words(&options.collect::<Vec<_>>());
@@ -101,7 +105,8 @@ impl Connection {
     /// A number for a command, and the mark of its processes.
     pub(super) fn new_call(&self) -> (u64, String) {
         let number = self.calls.fetch_add(1, Ordering::Relaxed);
-        (number, format!("{}.{number}.", self.name))
+        // Nothing in it means anything to `grep`, and no mark is the beginning of another.
+        (number, format!("{}-{number}-", self.name))
     }
 
     /// Where a command leaves its state.
