@@ -39,8 +39,11 @@ enum Command {
 )]
 struct Explain {
     /// The command line, in quotes; or - for one JSON string per line on stdin, answered by one JSON verdict per line
-    #[arg(allow_hyphen_values = true, trailing_var_arg = true, required = true, num_args = 1..)]
-    command: Vec<String>,
+    #[arg(allow_hyphen_values = true)]
+    command: String,
+    /// What follows a command that was not put in quotes
+    #[arg(hide = true, allow_hyphen_values = true)]
+    rest: Vec<String>,
     /// Print JSON alone
     #[arg(long)]
     json: bool,
@@ -49,12 +52,13 @@ struct Explain {
 pub(super) fn run(options: &Options, args: &Args) -> Result<u8> {
     match &args.command {
         Some(Command::Explain(explain)) => {
-            let [command] = explain.command.as_slice() else {
-                let words = explain.command.join(" ");
+            let command = &explain.command;
+            if !explain.rest.is_empty() {
+                let words = format!("{command} {}", explain.rest.join(" "));
                 bail!(
                     "the command must be one argument: put it in quotes, like hermes-host approvals explain '{words}'"
                 );
-            };
+            }
             if command == "-" {
                 return explain_lines(&surroundings(options)?);
             }

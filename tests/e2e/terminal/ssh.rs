@@ -9,6 +9,7 @@ use std::{
     time::Duration,
 };
 
+use super::tools::{ASKS, Office, Says, shell};
 use super::{Scene, TASK, launcher, processes_with, until};
 use hermes_host::capability::terminal::{
     Ended, Fault, Input, Request,
@@ -192,4 +193,46 @@ async fn a_machine_that_refuses_is_named_with_its_reason() {
     let nobody = Target { port: Some(1), ..server.target() };
     let fault = Ssh::connect(launcher(), nobody).await.unwrap_err();
     assert!(fault.to_string().contains("Connection refused"), "{fault}");
+}
+
+#[tokio::test]
+async fn the_tools_run_there_where_the_operator_says_so_and_are_judged_all_the_same() {
+    let server = Server::start().await;
+    let at = |name: &str| server.folder.path().join(name).display().to_string();
+    let there = tempfile::tempdir().unwrap();
+    let config = format!(
+        "[terminal]\nbackend = \"ssh\"\n\n[terminal.ssh]\nhost = \"127.0.0.1\"\nport = {}\nidentity = {:?}\nconfig = {:?}\nworkdir = {:?}\n",
+        server.port,
+        at("user"),
+        at("ssh_config"),
+        there.path(),
+    );
+    let office = Office::new(&config);
+    let person = Says::new("session");
+    let host = office.builder().approver(person.clone()).build().unwrap();
+    let answer = shell(&host, "pwd; echo ${SSH_CONNECTION:-unset}; export A=1").await;
+    assert!(answer["output"].as_str().unwrap().contains(there.path().to_str().unwrap()), "{answer}");
+    assert_eq!(shell(&host, "echo $A").await["output"], "1\n");
+    assert_eq!(shell(&host, "rm -rf /").await["status"], "blocked");
+    for _ in 0..2 {
+        assert_eq!(shell(&host, ASKS).await["exit_code"], 0);
+    }
+    assert_eq!(person.asked(), 1, "what the other machine has of itself is nothing that the task exported");
+    assert_eq!(fs::read_to_string(there.path().join("trace")).unwrap().lines().count(), 2);
+}
+
+#[tokio::test]
+async fn the_end_of_one_command_is_not_the_end_of_others_whose_number_begins_alike() {
+    let server = Server::start().await;
+    let scene = server.scene().await;
+    let first = scene.terminal.start(TASK, Request::shell("sleep 1000"), Watch::default()).await.unwrap().id;
+    let mut last = String::new();
+    for _ in 0..12 {
+        last = scene.terminal.start(TASK, Request::shell("sleep 1000"), Watch::default()).await.unwrap().id;
+    }
+    scene.terminal.kill(TASK, &first).await.unwrap();
+    // The sweep there is over when another command was answered.
+    scene.shell("true").await;
+    assert_eq!(scene.terminal.poll(TASK, &last).unwrap().ended, None);
+    scene.terminal.end_task(TASK).await;
 }

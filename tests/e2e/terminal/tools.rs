@@ -23,15 +23,15 @@ use tempfile::TempDir;
 use super::{super::compiled, BINARY, mark, processes_with, until};
 
 /// Asks, and leaves a trace when it runs.
-const ASKS: &str = "rm -rf build; echo ran >> trace";
+pub(super) const ASKS: &str = "rm -rf build; echo ran >> trace";
 
 /// A home, a workspace, and a folder outside both.
-struct Office {
+pub(super) struct Office {
     root: TempDir,
 }
 
 impl Office {
-    fn new(config: &str) -> Self {
+    pub(super) fn new(config: &str) -> Self {
         let root = tempfile::tempdir().unwrap();
         for folder in ["work/sub", "tools", "outside"] {
             fs::create_dir_all(root.path().join(folder)).unwrap();
@@ -46,7 +46,7 @@ impl Office {
         self.root.path().canonicalize().unwrap().join(path)
     }
 
-    fn builder(&self) -> HostBuilder {
+    pub(super) fn builder(&self) -> HostBuilder {
         let worker = Compiler::Worker(BINARY.into(), CompileLimits::STANDARD);
         Host::builder().home(self.path("home")).tools(self.path("tools")).workspace(self.path("work")).compiler(worker)
     }
@@ -70,16 +70,21 @@ async fn call(host: &Host, tool: &str, arguments: Value) -> Value {
     serde_json::from_str(&outcome.json()).unwrap()
 }
 
-async fn shell(host: &Host, command: &str) -> Value {
+pub(super) async fn shell(host: &Host, command: &str) -> Value {
     call(host, "terminal", json!({ "command": command })).await
 }
 
 /// Somebody who always says the same.
-struct Says(Answer, AtomicUsize);
+pub(super) struct Says(Answer, AtomicUsize);
 
 impl Says {
-    fn new(word: &str) -> Arc<Self> {
+    pub(super) fn new(word: &str) -> Arc<Self> {
         Arc::new(Self(word.parse().unwrap(), AtomicUsize::new(0)))
+    }
+
+    /// How often.
+    pub(super) fn asked(&self) -> usize {
+        self.1.load(Ordering::SeqCst)
     }
 }
 
@@ -142,11 +147,11 @@ async fn what_was_approved_runs_and_what_is_never_allowed_does_not() {
     let answer = shell(&host, ASKS).await;
     assert_eq!((&answer["exit_code"], office.runs()), (&json!(0), 1), "{answer}");
     assert!(answer["approval"].as_str().unwrap().contains("approved once"), "{answer}");
-    let asked = person.1.load(Ordering::SeqCst);
+    let asked = person.asked();
     let answer = shell(&host, "sudo mkfs.ext4 /dev/sda1").await;
     assert_eq!(answer["status"], "blocked", "{answer}");
     assert!(answer["error"].as_str().unwrap().contains("never"), "{answer}");
-    assert_eq!(person.1.load(Ordering::SeqCst), asked, "nobody is asked about it");
+    assert_eq!(person.asked(), asked, "nobody is asked about it");
     let off = Office::new("[approval]\nmode = \"off\"\n");
     assert_eq!(shell(&off.host(), ASKS).await["exit_code"], 0);
     assert_eq!(shell(&off.host(), "rm -rf /").await["status"], "blocked");
@@ -159,9 +164,9 @@ async fn always_is_written_down_and_holds_for_this_command_alone() {
     let host = office.builder().approver(person.clone()).build().unwrap();
     shell(&host, ASKS).await;
     shell(&host, ASKS).await;
-    assert_eq!((person.1.load(Ordering::SeqCst), office.runs()), (1, 2));
+    assert_eq!((person.asked(), office.runs()), (1, 2));
     shell(&host, &format!("{ASKS} ")).await;
-    assert_eq!(person.1.load(Ordering::SeqCst), 2, "one more blank is another command");
+    assert_eq!(person.asked(), 2, "one more blank is another command");
     let config = fs::read_to_string(office.path("home/hermes.toml")).unwrap();
     assert!(config.starts_with("# mine\n") && config.contains("[[approval.allow]]"), "{config}");
     drop(host);
@@ -270,7 +275,7 @@ async fn what_a_shell_in_the_background_is_told_is_judged_too() {
     let host = office.builder().approver(person.clone()).build().unwrap();
     let started = call(&host, "terminal", json!({ "command": "bash", "background": true })).await;
     let id = started["session_id"].as_str().unwrap_or_else(|| panic!("{started}")).to_owned();
-    assert_eq!(person.1.load(Ordering::SeqCst), 1, "a shell that runs what it is told");
+    assert_eq!(person.asked(), 1, "a shell that runs what it is told");
     let send = |action: &'static str, data: &'static str| {
         let arguments = json!({ "action": action, "session_id": id, "data": data });
         let host = host.clone();
@@ -278,7 +283,7 @@ async fn what_a_shell_in_the_background_is_told_is_judged_too() {
     };
     let answer = send("submit", "echo harmless > told").await;
     assert!(answer.get("error").is_none_or(Value::is_null), "{answer}");
-    assert_eq!(person.1.load(Ordering::SeqCst), 2, "nobody knows what state the shell is in");
+    assert_eq!(person.asked(), 2, "nobody knows what state the shell is in");
     until("it was told", || office.path("work/told").exists()).await;
     // However many writes bring it, it is the same command.
     for (first, second) in [("rm -rf ", "/\n"), ("nic\\\n", "e rm -rf /\n"), ("cd /\n", "rm -rf etc\n")] {
@@ -368,7 +373,7 @@ async fn always_holds_after_a_walk_through_the_folders() {
     shell(&host, "cd sub").await;
     shell(&host, "cd ..").await;
     assert_eq!(shell(&host, ASKS).await["exit_code"], 0);
-    assert_eq!(person.1.load(Ordering::SeqCst), 1);
+    assert_eq!(person.asked(), 1);
 }
 
 #[tokio::test]

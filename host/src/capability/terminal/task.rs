@@ -2,7 +2,7 @@
 
 use std::{
     collections::HashMap,
-    ffi::OsString,
+    ffi::{OsStr, OsString},
     io,
     path::{Path, PathBuf},
     sync::{
@@ -97,6 +97,15 @@ impl Task {
     /// Goes back to where the task began: the directory it was in has gone.
     pub(crate) fn reset_cwd(&self, cwd: PathBuf) {
         self.state.lock().unwrap_or_else(PoisonError::into_inner).cwd = cwd;
+    }
+
+    /// Notes that these are the machine's own, as the first command found them there.
+    pub(crate) fn find(&self, names: &[&str]) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let State { variables, given, .. } = &mut *state;
+        for (name, value) in names.iter().filter_map(|name| variables.get_key_value(OsStr::new(name))) {
+            given.entry(name.clone()).or_insert_with(|| value.clone());
+        }
     }
 
     /// Takes what a command left, as far as it differs from what the command began with.

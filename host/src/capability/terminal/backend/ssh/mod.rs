@@ -125,6 +125,7 @@ impl Backend for Ssh {
                 && let Some(left) = self.left(&connection, &started.left).await
             {
                 task.take(&started.began, left);
+                task.find(remote::OWN);
             }
             let note = note::of(&command_line(&request.what), finished.ended);
             Ok(Outcome { ended: finished.ended, output, note, left: Vec::new(), cwd: task.cwd() })

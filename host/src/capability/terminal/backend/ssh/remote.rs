@@ -14,6 +14,9 @@ use super::super::super::{environment::Variables, quote};
 /// The variable that every process of a command has.
 pub(super) const MARK: &str = "TERMINAL_MARK";
 
+/// What a command has of the other machine's variables.
+pub(super) const OWN: &[&str] = &["PATH", "HOME", "USER", "SHELL"];
+
 /// Ends every process whose mark begins with this: asks, gives a second, insists.
 const SWEEP: &str = r#"
 marked() { grep -lsz "^TERMINAL_MARK=$1" /proc/[0-9]*/environ | sed 's|/proc/||;s|/environ||'; }
@@ -57,7 +60,10 @@ impl Call<'_> {
         script.extend_from_slice(b"cd -- ");
         script.extend(quote::word(self.cwd));
         script.extend_from_slice(b" || exit 126\nshell=$(command -v bash || echo /bin/sh)\n");
-        script.extend_from_slice(b"env -i PATH=\"$PATH\" HOME=\"$HOME\" USER=\"$USER\" SHELL=\"$SHELL\"");
+        script.extend_from_slice(b"env -i");
+        for name in OWN {
+            script.extend_from_slice(format!(" {name}=\"${name}\"").as_bytes());
+        }
         for (name, value) in self.variables {
             script.push(b' ');
             script.extend_from_slice(name.as_bytes());
