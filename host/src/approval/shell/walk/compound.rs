@@ -147,7 +147,8 @@ impl Walker {
     }
 
     fn define(&mut self, name: &str, body: &Stage) -> Flow {
-        if bomb(name, body) {
+        let is_bomb = bomb(name, body);
+        if is_bomb {
             self.never(Category::ForkBomb, format!("`{name}` starts itself more than once"));
         }
         let function = Function { body: Rc::new(body.clone()), documents: Rc::clone(&self.documents) };
@@ -156,7 +157,10 @@ impl Walker {
             walker.scope.positional = None;
             walker.stage(body, &Flow::unknown());
         });
-        self.scope.functions.insert(name.to_owned(), function);
+        // Nobody will run it, so nobody follows it: it has no end.
+        if !is_bomb {
+            self.scope.functions.insert(name.to_owned(), function);
+        }
         Flow::default()
     }
 
