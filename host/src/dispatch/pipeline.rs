@@ -203,8 +203,8 @@ impl Pipeline {
             session: call.context.session_id.clone(),
         };
         trail.approval = Some("asked");
-        // The gate's timers are the guests' runtime's: the caller may have none.
-        let ruling = self.sandbox.entered(self.gate.call(&asker, &call.arguments, reasons));
+        // The gate's timers are the guests' runtime's: the caller may have none. In a box, since every call would carry its size.
+        let ruling = Box::pin(self.sandbox.entered(self.gate.call(&asker, &call.arguments, reasons)));
         match unless_cancelled(&call.name, control, ruling).await? {
             Ruling::Passed { .. } => {
                 trail.approval = Some("approved");
