@@ -21,7 +21,7 @@ pub enum Mode {
     Ask,
     /// A reviewer first, then a person.
     Smart,
-    /// Nobody: what would be asked is allowed. What is never allowed stays so.
+    /// Nobody: commands that would be asked about are allowed. What is never allowed stays so, and marked tools are still asked about.
     Off,
 }
 
