@@ -26,6 +26,7 @@
 //! - **Errors**: [`Error`] has four kinds; `?` on any other error becomes [`Error::failed`].
 //! - **Files** in the folders that the operator granted: [`fs`] reads, changes and searches them.
 //! - **Commands** on the operator's machine: [`terminal`] runs them, or keeps them in the background.
+//! - **Questions** to the person at the other end: [`ask`] puts a form before them.
 //! - **Options**: `#[tool(name = "…", emoji = "…", check = path, env = ["…"], max_result_size = n, read_only, …)]`, see [`tool`].
 //! - **Descriptions** that change with what the model is offered beside the tools: `describe` in [`export!`].
 //! - **Tests**: [`testing::FakeHost`] calls a tool natively, in a plain `cargo test`.
@@ -44,6 +45,7 @@
 //!
 //! Built for wasm, the crate is a component: `cargo build --release --target wasm32-wasip2`.
 
+pub mod ask;
 // Public only because the code that the macros put into the author's crate names it.
 #[doc(hidden)]
 #[allow(missing_docs, unsafe_code, unreachable_pub, clippy::all)]

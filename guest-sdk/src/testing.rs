@@ -83,6 +83,7 @@
 //! assert_eq!(host.transform(HOOK, "terminal", "{}", error.clone()), error);
 //! ```
 
+pub(crate) mod ask;
 pub(crate) mod files;
 pub(crate) mod terminal;
 
@@ -114,6 +115,7 @@ impl FakeHost {
         LOG.take();
         files::clear();
         terminal::clear();
+        ask::clear();
         Self(())
     }
 
