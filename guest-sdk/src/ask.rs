@@ -8,7 +8,7 @@
 //! #[tool]
 //! fn greet(_: NoArgs) -> Result<String> {
 //!     let form = r#"{"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}"#;
-//!     match ask::ask("What is your name?", form)? {
+//!     match ask::ask("name", "What is your name?", form)? {
 //!         Answer::Given(form) => Ok(format!("Hello, {}!", form["name"].as_str().unwrap_or("you"))),
 //!         Answer::Declined | Answer::Dismissed => Ok("Hello, whoever you are!".into()),
 //!     }
@@ -40,9 +40,10 @@ pub enum Answer {
     Dismissed,
 }
 
-/// Puts a form before the person and waits for it. The form is the JSON Schema of a flat object.
-pub fn ask(message: &str, form: &str) -> Result<Answer, Fault> {
-    Ok(match host::ask(message, form)? {
+/// Puts a form before the person and waits for it. The name tells this question from the tool's others; the form is the JSON Schema
+/// of a flat object.
+pub fn ask(name: &str, message: &str, form: &str) -> Result<Answer, Fault> {
+    Ok(match host::ask(name, message, form)? {
         // The host validated it: what is no JSON can't come, and would be an empty form.
         wit::Answer::Given(form) => Answer::Given(serde_json::from_str(&form).unwrap_or_default()),
         wit::Answer::Declined => Answer::Declined,

@@ -93,6 +93,7 @@ use crate::describer::Describe;
 use crate::hook::{Call, Hook, Outcome, Verdict};
 use crate::{Content, Context, Error, Redescription, Surroundings, Tool, export::with_context};
 
+pub use ask::Question;
 pub use terminal::{Asked, ran};
 
 thread_local! {

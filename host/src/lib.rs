@@ -28,6 +28,7 @@ pub mod grant;
 mod host;
 pub mod registry;
 pub mod sandbox;
+pub mod serve;
 mod text;
 pub mod wit;
 

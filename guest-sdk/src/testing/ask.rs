@@ -9,7 +9,18 @@ use crate::bindings::hermes::tool::ask::Answer;
 
 thread_local! {
     static ANSWERS: RefCell<VecDeque<Result<ask::Answer, ask::Fault>>> = RefCell::default();
-    static QUESTIONS: RefCell<Vec<(String, String)>> = const { RefCell::new(Vec::new()) };
+    static QUESTIONS: RefCell<Vec<Question>> = const { RefCell::new(Vec::new()) };
+}
+
+/// A question that a tool put before the person.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Question {
+    /// Its name.
+    pub name: String,
+    /// What the tool said.
+    pub message: String,
+    /// What it wanted.
+    pub form: String,
 }
 
 impl FakeHost {
@@ -19,8 +30,8 @@ impl FakeHost {
         self
     }
 
-    /// The messages and forms that were put before the person.
-    pub fn questions(&self) -> Vec<(String, String)> {
+    /// The questions that were put before the person.
+    pub fn questions(&self) -> Vec<Question> {
         QUESTIONS.with_borrow(Clone::clone)
     }
 }
@@ -30,8 +41,8 @@ pub(super) fn clear() {
     QUESTIONS.take();
 }
 
-pub(crate) fn ask(message: &str, form: &str) -> Result<Answer, Fault> {
-    QUESTIONS.with_borrow_mut(|questions| questions.push((message.to_owned(), form.to_owned())));
+pub(crate) fn ask(name: &str, message: &str, form: &str) -> Result<Answer, Fault> {
+    QUESTIONS.with_borrow_mut(|questions| questions.push(Question { name: name.into(), message: message.into(), form: form.into() }));
     match ANSWERS.with_borrow_mut(VecDeque::pop_front) {
         Some(Ok(ask::Answer::Given(form))) => Ok(Answer::Given(form.to_string())),
         Some(Ok(ask::Answer::Declined)) => Ok(Answer::Declined),

@@ -97,6 +97,7 @@ impl Decider for Gate {
             let asker = Asker {
                 tool: planned.tool.to_owned(),
                 component: planned.component.to_owned(),
+                call: planned.call.to_owned(),
                 task: planned.task.map(str::to_owned),
                 session: planned.session.map(str::to_owned),
             };

@@ -233,7 +233,7 @@ impl Gate {
         let outcome = if let Some(approver) = &self.approver {
             let answer = tokio::time::timeout(question.timeout(), approver.ask(&question)).await;
             answer.map_or(Outcome::Expired, Outcome::Answered)
-        } else if self.queue.is_attended() {
+        } else if self.queue.is_attended_for(&question.asker().call) {
             self.queue.put(question.clone()).await
         } else {
             return refused(

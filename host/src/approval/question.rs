@@ -50,6 +50,8 @@ pub struct Asker {
     pub tool: String,
     /// The component it is from. What is remembered holds for this component alone.
     pub component: String,
+    /// The call's id: whoever made it may be asked.
+    pub call: String,
     /// The task, if the caller named one.
     pub task: Option<String>,
     /// The session, if the caller named one. Without it nothing can be remembered for a session.

@@ -2,7 +2,7 @@
 //! pending counts as refused and old ids answer nothing.
 
 use std::{
-    collections::VecDeque,
+    collections::{HashMap, VecDeque},
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicUsize, Ordering},
@@ -10,7 +10,7 @@ use std::{
 };
 
 use tokio::{
-    sync::{broadcast, oneshot},
+    sync::{broadcast, mpsc, oneshot},
     time::{Instant, sleep_until},
 };
 
@@ -104,6 +104,8 @@ struct State {
     pending: Vec<Pending>,
     /// The oldest first.
     ended: VecDeque<(QuestionId, Ended)>,
+    /// The calls whose callers can be asked themselves.
+    callers: HashMap<String, mpsc::UnboundedSender<Arc<Question>>>,
 }
 
 #[derive(Debug)]
@@ -123,6 +125,36 @@ impl Drop for Attendance {
     }
 }
 
+/// The caller of one call, who is asked about that call. While one of these lives, its questions are put.
+#[derive(Debug)]
+pub struct CallAttendance {
+    shared: Arc<Shared>,
+    call: String,
+    /// As many as wait at once, which is bounded.
+    questions: mpsc::UnboundedReceiver<Arc<Question>>,
+}
+
+impl CallAttendance {
+    /// The next question about the call. Waits for ever where none comes.
+    pub async fn next(&mut self) -> Arc<Question> {
+        match self.questions.recv().await {
+            Some(question) => question,
+            // Another one for the same call took this one's place.
+            None => std::future::pending().await,
+        }
+    }
+}
+
+impl Drop for CallAttendance {
+    fn drop(&mut self) {
+        self.questions.close();
+        let mut state = self.shared.lock();
+        if state.callers.get(&self.call).is_some_and(mpsc::UnboundedSender::is_closed) {
+            state.callers.remove(&self.call);
+        }
+    }
+}
+
 impl Default for Queue {
     fn default() -> Self {
         let (news, _) = broadcast::channel(NEWS);
@@ -137,9 +169,21 @@ impl Queue {
         Attendance(Arc::clone(&self.shared))
     }
 
+    /// Says that whoever makes this call can be asked about it, for as long as the result lives. Others may answer too.
+    pub fn attend_call(&self, call: &str) -> CallAttendance {
+        let (sender, questions) = mpsc::unbounded_channel();
+        self.shared.lock().callers.insert(call.to_owned(), sender);
+        CallAttendance { shared: Arc::clone(&self.shared), call: call.to_owned(), questions }
+    }
+
     /// Whether somebody may answer.
     pub fn is_attended(&self) -> bool {
         self.shared.attendants.load(Ordering::Acquire) > 0
+    }
+
+    /// Whether somebody may answer what is asked about this call.
+    pub fn is_attended_for(&self, call: &str) -> bool {
+        self.is_attended() || self.shared.lock().callers.contains_key(call)
     }
 
     /// What happens from now on.
@@ -163,6 +207,10 @@ impl Queue {
             let mut state = self.shared.lock();
             (state.pending.len() < PENDING).then(|| {
                 state.pending.push(Pending { question: Arc::clone(&question), deadline, answer });
+                if let Some(caller) = state.callers.get(&question.asker().call) {
+                    // Gone in this moment: the question waits for others, or for its end.
+                    let _ = caller.send(Arc::clone(&question));
+                }
                 self.shared.tell(News::Put(Arc::clone(&question)));
                 Place { id: question.id().clone(), shared: Arc::clone(&self.shared) }
             })

@@ -26,7 +26,8 @@ const REASON_BYTES: usize = 500;
 const REASONS: usize = 20;
 
 /// A question made safe to print, to send and to put on a page as text. It still has to be escaped for HTML.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, utoipa::ToSchema)]
+#[schema(as = Question)]
 pub struct Shown {
     /// Names the question in an answer.
     pub id: String,

@@ -45,11 +45,13 @@ pub use since::parse_since;
 pub use verify::{Fault, Report, verify};
 
 /// One line of the log whose hash is that of its text.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, utoipa::ToSchema)]
+#[schema(as = AuditLine)]
 pub struct Line {
     /// Its number in the chain, from 1.
     pub seq: u64,
     /// The call.
+    #[serde(flatten)]
     pub record: Record,
     /// The hash of the line before.
     pub prev: String,

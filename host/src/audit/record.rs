@@ -21,10 +21,11 @@ const TEXTS: usize = 8;
 const _: () = assert!((TEXTS + CAPABILITIES) * TEXT_BYTES * 6 + 1024 <= LINE_BYTES);
 
 /// One call. Texts are cut when they are written.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct Record {
     /// When the call ended; written in UTC with microseconds.
     #[serde(with = "microseconds")]
+    #[schema(value_type = String, format = DateTime)]
     pub time: Timestamp,
     /// The call's id.
     #[serde(serialize_with = "short")]

@@ -4,6 +4,7 @@
 //! [`CallState`]. What a component does not import it can never call, and what the operator did
 //! not grant answers with an error.
 
+pub mod ask;
 pub(crate) mod fs;
 pub(crate) mod log;
 pub mod terminal;
@@ -14,8 +15,10 @@ use std::sync::Arc;
 use wasmtime::component::Linker;
 
 use crate::{
+    component::Inspection,
+    grant::{asks_for_commands, asks_for_files},
     sandbox::CallState,
-    wit::latest::{Call, Context},
+    wit::latest::Call,
 };
 
 /// A kind of host function.
@@ -29,13 +32,16 @@ pub enum Capability {
     FilesWrite,
     /// Running commands.
     Terminal,
+    /// Asking the person at the other end.
+    Ask,
     /// Any part of WASI.
     Wasi,
 }
 
 impl Capability {
     /// All of them.
-    pub const ALL: [Self; 5] = [Self::Log, Self::FilesRead, Self::FilesWrite, Self::Terminal, Self::Wasi];
+    pub const ALL: [Self; 6] =
+        [Self::Log, Self::FilesRead, Self::FilesWrite, Self::Terminal, Self::Ask, Self::Wasi];
 
     /// The name that the audit shows.
     pub const fn name(self) -> &'static str {
@@ -44,6 +50,7 @@ impl Capability {
             Self::FilesRead => "files-read",
             Self::FilesWrite => "files-write",
             Self::Terminal => "terminal",
+            Self::Ask => "ask",
             Self::Wasi => "wasi",
         }
     }
@@ -74,19 +81,36 @@ impl Used {
 pub struct Granted {
     pub(crate) folders: Option<Arc<fs::Folders>>,
     pub(crate) commands: Option<Arc<terminal::Commands>>,
+    pub(crate) asking: Option<Arc<ask::Asking>>,
 }
 
 impl Granted {
     /// What one call has.
     pub(crate) fn for_call(&self, call: &Call) -> OfCall {
-        let Context { task_id: task, session_id: session, .. } = &call.context;
-        let caller = |commands| terminal::Caller::new(commands, call.name.clone(), task.clone(), session.clone());
-        OfCall { files: self.files(task.clone()), commands: self.commands.clone().map(caller) }
+        let caller = |commands| terminal::Caller::new(commands, call);
+        let asker = |asking| ask::Asker::new(asking, call.name.clone(), call.context.call_id.clone());
+        OfCall {
+            files: self.files(call.context.task_id.clone()),
+            commands: self.commands.clone().map(caller),
+            asker: self.asking.clone().map(asker),
+        }
     }
 
-    /// What a check has: it looks, and runs nothing.
+    /// What a check has: it looks, and neither runs nor asks anything.
     pub(crate) fn for_check(&self) -> OfCall {
-        OfCall { files: self.files(None), commands: self.commands.clone().map(terminal::Caller::for_check) }
+        OfCall { files: self.files(None), commands: self.commands.clone().map(terminal::Caller::for_check), asker: None }
+    }
+
+    /// What a component with these imports could do to the world outside its calls.
+    pub(crate) fn powers(&self, inspection: &Inspection) -> Powers {
+        let writes =
+            asks_for_files(inspection) && self.folders.as_ref().is_some_and(|folders| folders.can_write_anywhere());
+        let commands = self.commands.as_ref().filter(|_| asks_for_commands(inspection));
+        let reaches_out = commands.is_some_and(|commands| match commands.place {
+            terminal::Place::Local | terminal::Place::Ssh(_) => true,
+            terminal::Place::Sandbox { network } => network,
+        });
+        Powers { changes: writes || commands.is_some(), reaches_out }
     }
 
     fn files(&self, task: Option<String>) -> Option<fs::Files> {
@@ -94,11 +118,21 @@ impl Granted {
     }
 }
 
+/// What a component could do, whatever it says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Powers {
+    /// Change something that outlives its calls.
+    pub(crate) changes: bool,
+    /// Reach beyond this machine.
+    pub(crate) reaches_out: bool,
+}
+
 /// What one call has of each capability. Nothing, where it was not granted.
 #[derive(Debug, Default)]
 pub(crate) struct OfCall {
     pub(crate) files: Option<fs::Files>,
     pub(crate) commands: Option<terminal::Caller>,
+    pub(crate) asker: Option<ask::Asker>,
 }
 
 /// The same grant gives the same, whoever opened it.
@@ -114,7 +148,7 @@ impl PartialEq for Granted {
             (None, None) => true,
             _ => false,
         };
-        folders && commands
+        folders && commands && self.asking.is_some() == other.asking.is_some()
     }
 }
 
@@ -125,6 +159,7 @@ pub const IMPORTS: &[(&str, &str)] = &[
     ("hermes:tool/log", "write to the call's log and report progress"),
     ("hermes:tool/filesystem", "read, change and search files in the folders that are granted"),
     ("hermes:tool/terminal", "run the commands that are granted, under approval"),
+    ("hermes:tool/ask", "put a form before the person at the other end, where that is granted"),
     ("wasi:cli", "standard streams (to the call's log), empty environment and arguments"),
     ("wasi:clocks", "read the clocks, wait within the call's time"),
     ("wasi:filesystem", "files in the folders that are granted"),
@@ -151,5 +186,6 @@ pub(crate) fn link(linker: &mut Linker<CallState>) -> wasmtime::Result<()> {
     log::link(linker)?;
     fs::link(linker)?;
     terminal::link(linker)?;
+    ask::link(linker)?;
     wasi::link(linker)
 }

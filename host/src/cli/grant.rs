@@ -6,11 +6,14 @@ use anyhow::{Result, anyhow, bail};
 use clap::ArgGroup;
 use hermes_host::{
     component::Digest,
-    grant::{self, Access, ExecGrant, FindError, FolderGrant, Found, Grant, Links, Secrets, TerminalGrant},
+    grant::{self, Access, ExecGrant, FindError, FolderGrant, Found, Grant, Links, Secrets, TerminalGrant, Wanted},
 };
 use serde_json::{Value, json};
 
 use super::{OK, Options, output};
+
+/// How lists say that a component may ask people.
+pub(super) const MAY_ASK: &str = "ask people";
 
 #[derive(clap::Args)]
 #[command(group = ArgGroup::new("paths").args(["read", "write"]).multiple(true))]
@@ -42,6 +45,9 @@ pub(super) struct Args {
     /// Let what it runs reach the network
     #[arg(long)]
     network: bool,
+    /// Let it put forms before the person at the other end of a call
+    #[arg(long)]
+    ask: bool,
     /// Only if its bytes are these, as `inspect` shows them
     #[arg(long, value_name = "blake3:…")]
     digest: Option<Digest>,
@@ -52,12 +58,16 @@ pub(super) struct Args {
 
 pub(super) fn run(options: &Options, args: &Args) -> Result<u8> {
     let found = find(options, args)?;
-    let folders = args.folders()?;
     let file = options.grant_file()?;
-    let granted = file.grant_with_commands(&found.name, &found.digest, &folders, &args.commands()?)?;
-    if !granted.left_out.is_empty() || !granted.left_out_commands.is_empty() {
+    let granted = file.grant_all(
+        &found.name,
+        &found.digest,
+        &Wanted { folders: args.folders()?, commands: args.commands()?, ask: args.ask },
+    )?;
+    if !granted.left_out.is_empty() || !granted.left_out_commands.is_empty() || granted.left_out_ask {
         let mut had: Vec<String> = granted.left_out.iter().map(FolderGrant::to_string).collect();
         had.extend((!granted.left_out_commands.is_empty()).then(|| granted.left_out_commands.to_string()));
+        had.extend(granted.left_out_ask.then(|| MAY_ASK.to_owned()));
         options.warn(&format!(
             "{} had a grant for other bytes, which these were not given: {}; name what you want to grant again",
             found.name,
@@ -135,6 +145,9 @@ fn warnings(options: &Options, found: &Found, grant: &Grant) -> Result<Vec<Strin
     if found.inspection.is_ok() && !grant.terminal().is_empty() && !found.asks_for_commands() {
         warnings.push(format!("this has no effect: {name} runs no commands, it does not import hermes:tool/terminal"));
     }
+    if found.inspection.is_ok() && grant.ask() && !found.asks_for_answers() {
+        warnings.push(format!("this has no effect: {name} asks nobody, it does not import hermes:tool/ask"));
+    }
     let file = options.grant_file()?;
     let mut own = vec![("the host's own files", options.home()?), ("the grants", file.path)];
     own.extend(options.tool_folders()?.into_iter().map(|folder| ("the components", folder)));
@@ -182,6 +195,9 @@ pub(super) fn show(name: &str, grant: &Grant, as_json: bool) -> Result<()> {
     if !grant.terminal().is_empty() {
         output::line(&format!("  {}", grant.terminal()))?;
     }
+    if grant.ask() {
+        output::line(&format!("  {MAY_ASK}"))?;
+    }
     if !grant.overridden().is_empty() {
         output::line(&format!("  may take the names of other tools: {}", grant.overridden().join(", ")))?;
     }
@@ -194,6 +210,7 @@ fn describe(name: &str, grant: &Grant) -> Value {
         "digest": grant.digest,
         "fs": grant.folders(),
         "terminal": grant.terminal(),
+        "ask": grant.ask(),
         "override": grant.overridden(),
         "limits": super::list::describe_limits(&grant.limits()),
     })

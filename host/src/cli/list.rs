@@ -4,7 +4,7 @@ use anyhow::Result;
 use hermes_host::{
     Host, ToolStatus,
     component::{Component, Hooks, Origin, Refusal},
-    grant::{Config, FolderGrant, Standing, TerminalGrant, asks_for_commands, asks_for_files},
+    grant::{Config, FolderGrant, Standing, TerminalGrant, asks_for_answers, asks_for_commands, asks_for_files},
     registry::{Entry, Status, Subscription},
     sandbox::Limits,
 };
@@ -123,7 +123,7 @@ fn is_bundled(entry: &Entry) -> bool {
 fn describe(host: &Host, config: &Config, tool: &ToolStatus) -> Value {
     let definition = &tool.entry.definition;
     let component = &tool.entry.component;
-    let InForce { folders, commands, stale } = InForce::of(config, component);
+    let InForce { folders, commands, ask, stale } = InForce::of(config, component);
     json!({
         "name": definition.name,
         "toolset": definition.toolset,
@@ -143,6 +143,7 @@ fn describe(host: &Host, config: &Config, tool: &ToolStatus) -> Value {
             "reason": stale,
             "fs": folders,
             "terminal": commands,
+            "ask": ask,
             "limits": describe_limits(&component.limits),
         },
     })
@@ -156,6 +157,7 @@ pub(super) fn describe_limits(limits: &Limits) -> Value {
 struct InForce {
     folders: Vec<FolderGrant>,
     commands: TerminalGrant,
+    ask: bool,
     /// Why its grant is not among them, and what to run.
     stale: Option<String>,
 }
@@ -166,11 +168,12 @@ impl InForce {
         let by_default = is_bundled && asks_for_files(&component.inspection);
         let mut commands = TerminalGrant { shell: is_bundled, ..TerminalGrant::default() };
         let mut folders: Vec<FolderGrant> = by_default.then(FolderGrant::workspace).into_iter().collect();
-        let mut stale = None;
+        let (mut stale, mut ask) = (None, false);
         match config.standing(&component.name, &component.digest) {
             Standing::Nothing => {}
             Standing::Holds(grant) => {
                 folders.extend_from_slice(grant.folders());
+                ask = grant.ask() && asks_for_answers(&component.inspection);
                 commands = TerminalGrant { shell: grant.terminal().shell || is_bundled, ..grant.terminal().clone() };
             }
             Standing::Stale(why) => stale = Some(why.reason(&component.name)),
@@ -178,12 +181,13 @@ impl InForce {
         if !asks_for_commands(&component.inspection) {
             commands = TerminalGrant::default();
         }
-        Self { folders, commands, stale }
+        Self { folders, commands, ask, stale }
     }
 
     fn in_one_line(&self) -> String {
         let mut parts: Vec<String> = self.folders.iter().map(FolderGrant::to_string).collect();
         parts.extend((!self.commands.is_empty()).then(|| self.commands.to_string()));
+        parts.extend(self.ask.then(|| super::grant::MAY_ASK.to_owned()));
         parts.extend(self.stale.iter().map(|_| output::styled(output::BAD, "stale")));
         if parts.is_empty() { "-".into() } else { parts.join(", ") }
     }

@@ -14,15 +14,17 @@ mod inspect;
 mod list;
 mod options;
 mod output;
+mod print_config;
 mod progress;
 mod prompt;
 mod revoke;
 mod run;
 mod toolsets;
+mod watch;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, parser::ValueSource};
 
 use options::Options;
 
@@ -47,8 +49,8 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Load the components, show what was found, and reload when files change
-    Run,
+    /// Serve the tools to agents, by MCP and HTTP, and reload when files change
+    Run(run::Args),
     /// Show every tool: whether it can work here, its component, its digest and its grants
     List(list::Args),
     /// Call one tool and print the JSON of its result
@@ -74,10 +76,15 @@ enum Command {
 }
 
 pub(crate) fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let matches = Cli::command().get_matches();
+    // clap exits by itself where this would fail.
+    let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|why| why.exit());
+    let is_http_named = matches
+        .subcommand_matches("run")
+        .is_some_and(|run| run.value_source("http") == Some(ValueSource::CommandLine));
     options::start_log(&cli.options);
     let result = match cli.command {
-        Command::Run => run::run(&cli.options),
+        Command::Run(args) => run::run(&cli.options, &args, is_http_named),
         Command::List(args) => list::run(&cli.options, &args),
         Command::Call(args) => call::run(&cli.options, &args),
         Command::Definitions(args) => definitions::run(&cli.options, &args),

@@ -1,13 +1,17 @@
 //! What all subcommands have in common.
 
-use std::path::{Path, PathBuf};
+use std::{
+    ffi::OsString,
+    net::SocketAddr,
+    path::{Path, PathBuf},
+};
 
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
 use hermes_host::{Host, HostBuilder, grant::GrantFile};
 use tracing_subscriber::filter::LevelFilter;
 
-use super::{output, progress::Progress, prompt::Prompt};
+use super::{output, print_config::Launch, progress::Progress, prompt::Prompt};
 
 #[derive(Args)]
 pub(super) struct Options {
@@ -105,6 +109,31 @@ impl Options {
     /// Something that people should know.
     pub(super) fn warn(&self, text: &str) {
         self.note(&format!("{} {text}", output::styled(output::BAD.bold(), "warning:")));
+    }
+
+    /// The host for a server: clients and whoever attends to the questions are asked.
+    pub(super) fn serving_host(&self) -> Result<Host> {
+        let progress = Progress::new(self.quiet);
+        let host = self.builder()?.on_load(progress.listener()).build();
+        progress.finish();
+        Ok(host?)
+    }
+
+    /// How a client must start this host to have what this command line says.
+    pub(super) fn launch(&self, http: Option<SocketAddr>, has_token: bool) -> Result<Launch> {
+        let mut options = Vec::new();
+        let tools = self.tools.iter().map(|folder| ("--tools", folder.clone()));
+        let hooks = self.hooks.iter().map(|folder| ("--hooks", folder.clone()));
+        let config = self.config.iter().map(|file| ("--config", file.clone()));
+        // Clients hand on few variables, and HERMES_HOME is none of them.
+        let says_home = self.home.is_some() || std::env::var_os("HERMES_HOME").is_some();
+        let home = says_home.then(|| self.home()).transpose()?.map(|home| ("--home", home));
+        for (name, path) in tools.chain(hooks).chain(config).chain(home) {
+            options.extend([OsString::from(name), absolute(&path)?.into_os_string()]);
+        }
+        let workspace = absolute(self.workspace.as_deref().unwrap_or(Path::new(".")))?;
+        let program = std::env::current_exe().context("failed to find this program")?;
+        Ok(Launch { program, workspace, options, http, has_token })
     }
 
     /// The host, with a progress bar while components compile, and with the person at the terminal to ask.

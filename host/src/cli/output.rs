@@ -32,6 +32,11 @@ pub(super) fn error(text: &str) {
     note(&format!("{} {text}", styled(BAD.bold(), "error:")));
 }
 
+/// Text on stdout as it is, to be pasted.
+pub(super) fn paste(text: &str) -> Result<()> {
+    Ok(io::stdout().lock().write_all(text.as_bytes())?)
+}
+
 /// JSON on stdout, indented for readers and stable for programs.
 pub(super) fn json(value: &serde_json::Value) -> Result<()> {
     json_text(&serde_json::to_string_pretty(value)?)

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, anyhow};
-use hermes_host::grant::{Access, EditError, ExecGrant, Unwanted, UnwantedCommands, resolve};
+use hermes_host::grant::{Access, EditError, ExecGrant, Taken, Unwanted, UnwantedCommands, resolve};
 
 use super::{FAILED, OK, Options, grant, output};
 
@@ -29,8 +29,11 @@ pub(super) struct Args {
     /// The network
     #[arg(long)]
     network: bool,
+    /// To ask people
+    #[arg(long)]
+    ask: bool,
     /// Everything; so it is without any of the others too
-    #[arg(long, conflicts_with_all = ["read", "write", "shell", "exec", "network"])]
+    #[arg(long, conflicts_with_all = ["read", "write", "shell", "exec", "network", "ask"])]
     all: bool,
     /// Print JSON alone
     #[arg(long)]
@@ -46,13 +49,16 @@ pub(super) fn run(options: &Options, args: &Args) -> Result<u8> {
     let all: Result<Vec<Unwanted>> = read.chain(args.write.iter().map(|path| unwanted(path, Access::Write))).collect();
     let exec = args.exec.iter().map(|text| ExecGrant::parse(text).map_err(|why| anyhow!("--exec '{text}': {why}")));
     let commands = UnwantedCommands { shell: args.shell, exec: exec.collect::<Result<_>>()?, network: args.network };
-    match options.grant_file()?.revoke_with_commands(&args.name, &all?, &commands) {
+    match options.grant_file()?.revoke_all(&args.name, &Taken { folders: all?, commands, ask: args.ask }) {
         Ok(revoked) => {
             for folder in &revoked.removed {
                 options.note(&format!("revoked: {folder}"));
             }
             if !revoked.removed_commands.is_empty() {
                 options.note(&format!("revoked: {}", revoked.removed_commands));
+            }
+            if revoked.removed_ask {
+                options.note(&format!("revoked: {}", grant::MAY_ASK));
             }
             grant::show(&args.name, &revoked.grant, args.json)?;
             Ok(OK)

@@ -1,135 +1,191 @@
 //! `hermes-host run`.
 
-use std::{
-    fs,
-    os::unix::fs::MetadataExt,
-    path::{Path, PathBuf},
-    thread,
-    time::Duration,
-};
+use std::{net::SocketAddr, path::PathBuf, sync::Arc};
 
 use anyhow::{Context, Result};
 use hermes_host::{
     Host,
-    component::{Change, Refusal, Watcher},
-    registry::Catalogue,
+    approval::{Approver, Ended, News, Question, Queue},
+    component::Watcher,
+    serve::{
+        http::{Metrics, Server, Settings, TOKEN_ENV, Token, guarded, router},
+        mcp::{CallListener, Mcp},
+    },
+};
+use tokio::{
+    signal::unix::{SignalKind, signal},
+    sync::broadcast::error::RecvError,
+};
+use tokio_util::sync::CancellationToken;
+
+use super::{
+    OK, Options, list, output,
+    print_config::{self, Client},
+    prompt::Prompt,
+    watch::{Config, watch},
 };
 
-use super::{OK, Options, list, output};
+/// Where the server listens unless it is told.
+const ADDRESS: &str = "127.0.0.1:7411";
 
-/// How long a change of the configuration may go unseen: a revoked grant must not last. Its folder is not watched, since the
-/// audit is written there at every call.
-const LOOK: Duration = Duration::from_secs(1);
+#[derive(clap::Args)]
+#[command(
+    after_help = "Examples:\n  hermes-host run                                  # MCP at http://127.0.0.1:7411/mcp, and the HTTP API\n  hermes-host run --stdio                          # what an agent starts by itself\n  hermes-host run --print-config claude-desktop    # what to paste there\n\nA server that other machines reach needs a token: HERMES_HOST_TOKEN, or --token-file FILE."
+)]
+pub(super) struct Args {
+    /// Serve one client by MCP on stdin and stdout
+    #[arg(long, conflicts_with_all = ["http", "token_file", "allow_host"])]
+    stdio: bool,
+    /// Serve MCP and the HTTP API on this address
+    #[arg(long, value_name = "ADDR", default_value = ADDRESS)]
+    http: SocketAddr,
+    /// A file with the token that HTTP clients must send, readable by nobody else [default: $HERMES_HOST_TOKEN]
+    #[arg(long, value_name = "FILE")]
+    token_file: Option<PathBuf>,
+    /// A name that HTTP clients may call this server by, beside its address; may be given several times
+    #[arg(long, value_name = "NAME")]
+    allow_host: Vec<String>,
+    /// Print what to paste into a client's configuration, and do nothing else
+    #[arg(long, value_name = "CLIENT")]
+    print_config: Option<Client>,
+}
 
-pub(super) fn run(options: &Options) -> Result<u8> {
-    let config = options.grant_file()?;
-    // Seen before it is read, so that no change falls between.
-    let seen = Stamp::of(&config.path);
-    let host = options.host()?;
-    if !options.quiet {
-        list::show_found(&host, &config.read()?)?;
+impl Args {
+    fn token(&self) -> Result<Option<Token>> {
+        let from_env = || std::env::var_os(TOKEN_ENV).filter(|token| !token.is_empty());
+        match (&self.token_file, from_env()) {
+            (Some(file), _) => Ok(Some(Token::from_file(file)?)),
+            (None, Some(token)) => {
+                let token = token.to_str().with_context(|| format!("{TOKEN_ENV} is no text"))?;
+                Ok(Some(Token::new(token).with_context(|| format!("{TOKEN_ENV} can't be used"))?))
+            }
+            (None, None) => Ok(None),
+        }
     }
-    let watched: Vec<_> = host.folders().iter().chain(host.hook_folders()).cloned().collect();
+}
+
+pub(super) fn run(options: &Options, args: &Args, is_http_named: bool) -> Result<u8> {
+    if let Some(client) = args.print_config {
+        let has_token = args.token()?.is_some();
+        let launch = options.launch(is_http_named.then_some(args.http), has_token)?;
+        let printed = print_config::render(client, &launch)?;
+        output::paste(&printed.stdout)?;
+        options.note(printed.hint.trim_end());
+        return Ok(OK);
+    }
+    let config = Config::seen(options.grant_file()?);
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().context("failed to start")?;
+    let settings = match args.stdio {
+        true => None,
+        false => Some(Settings::new(args.http, args.token()?, &args.allow_host)?),
+    };
+    // Before anything is loaded: a port that is taken should not cost a minute of compiling.
+    let server = match &settings {
+        Some(settings) => Some(runtime.block_on(Server::bind(settings))?),
+        None => None,
+    };
+    let host = options.serving_host()?;
+    if !options.quiet && !args.stdio {
+        list::show_found(&host, &config.file.read()?)?;
+    }
+    let watched: Vec<PathBuf> = host.folders().iter().chain(host.hook_folders()).cloned().collect();
     let watcher = Watcher::new(&watched).context("failed to watch the folders")?;
     let (quiet, shared) = (options.quiet, host.clone());
-    let watch = move || watch(&shared, &watcher, (config.path, seen), quiet);
-    thread::Builder::new().name("hermes-watch".into()).spawn(watch)?;
-    if !quiet {
-        let names: Vec<String> = watched.iter().map(|folder| folder.display().to_string()).collect();
-        output::note(&format!("Ready. Watching {}. Press Ctrl-C to stop.", names.join(", ")));
-    }
-    wait_for_signal()?;
+    std::thread::Builder::new().name("hermes-watch".into()).spawn(move || watch(&shared, watcher, config, quiet))?;
+    runtime.block_on(async {
+        let stop = stop_on_signals()?;
+        match settings.zip(server) {
+            Some((settings, server)) => serve_http(options, &host, settings, server, &watched, stop).await?,
+            None => Mcp::new(host.clone(), None)?.serve_stdio(stop).await.context("failed to speak MCP on stdio")?,
+        }
+        host.shut_down().await;
+        anyhow::Ok(())
+    })?;
+    // A client's pipe may still be read on a thread that nobody can wake.
+    runtime.shutdown_background();
     Ok(OK)
 }
 
-/// Looks once at the start, for what was dropped between the loading and the watching.
-fn watch(host: &Host, watcher: &Watcher, (config, mut seen): (PathBuf, Option<Stamp>), quiet: bool) {
-    let mut change = Change::Files;
+async fn serve_http(
+    options: &Options,
+    host: &Host,
+    settings: Settings,
+    server: Server,
+    watched: &[PathBuf],
+    stop: CancellationToken,
+) -> Result<()> {
+    let (settings, metrics) = (Arc::new(settings), Metrics::new(host));
+    let counted = Arc::clone(&metrics);
+    let listener: CallListener =
+        Arc::new(move |tool, outcome, time| counted.observe(tool, outcome.result.as_ref().err().map(|error| error.kind), time));
+    let mcp = Mcp::new(host.clone(), Some(listener))?;
+    let routes = router(host, &settings, &metrics, &stop).merge(mcp.routes(stop.clone()));
+    if let Some(person) = Prompt::if_there() {
+        tokio::spawn(attend(host.approvals().clone(), person));
+    }
+    let address = server.address().context("failed to find the server's address")?;
+    if !options.quiet {
+        let names: Vec<String> = watched.iter().map(|folder| folder.display().to_string()).collect();
+        let (url, folders) = (format!("http://{address}"), names.join(", "));
+        output::note(&format!("Ready: MCP at {url}/mcp, the API at {url}/openapi.json. Watching {folders}."));
+        output::note("Press Ctrl-C to stop.");
+    }
+    server.serve(guarded(routes, settings), metrics.connections(), stop).await;
+    Ok(())
+}
+
+/// Puts every question before the person at the terminal, as one of those who may answer.
+async fn attend(queue: Queue, person: Arc<Prompt>) {
+    let _there = queue.attend();
+    let mut news = queue.subscribe();
     loop {
-        let now = Stamp::of(&config);
-        let is_reread = now != seen;
-        if change == Change::Nothing && !is_reread {
-            change = watcher.wait(LOOK);
-            continue;
+        match news.recv().await {
+            Ok(News::Put(question)) => drop(tokio::spawn(ask(queue.clone(), Arc::clone(&person), question))),
+            Ok(News::Ended(..)) => {}
+            // Some were missed: they wait for others, or for their time.
+            Err(RecvError::Lagged(_)) => {}
+            Err(RecvError::Closed) => return,
         }
-        (change, seen) = (Change::Nothing, now);
-        let (before, hooks_before) = (host.catalogue(), Hooks::of(host));
-        match host.reload() {
-            Ok(()) if quiet => {}
-            Ok(()) => {
-                if is_reread {
-                    output::note(&format!("read {} again", config.display()));
-                }
-                tell(&before, &host.catalogue());
-                tell_hooks(&hooks_before, &Hooks::of(host));
+    }
+}
+
+async fn ask(queue: Queue, person: Arc<Prompt>, question: Arc<Question>) {
+    let mut news = queue.subscribe();
+    let ended = async {
+        loop {
+            match news.recv().await {
+                Ok(News::Ended(id, Ended::Answered | Ended::Expired | Ended::Withdrawn)) if id == *question.id() => return,
+                Ok(_) => {}
+                // What was missed may have been its end.
+                Err(_) if !queue.pending().iter().any(|pending| pending.id() == question.id()) => return,
+                Err(_) => {}
             }
-            Err(why) => output::error(&format!("failed to reload, everything stays as it was: {why}")),
         }
+    };
+    tokio::select! {
+        // Somebody else may have been faster: then this is too late.
+        answer = person.ask(&question) => drop(queue.answer(question.id(), answer)),
+        () = ended => {}
     }
 }
 
-/// What tells one state of a file from another: which file it is, and when its content or its mode last changed.
-#[derive(PartialEq, Eq)]
-struct Stamp(u64, i64, i64);
-
-impl Stamp {
-    /// Nothing where there is no file.
-    fn of(path: &Path) -> Option<Self> {
-        fs::metadata(path).ok().map(|metadata| Self(metadata.ino(), metadata.ctime(), metadata.ctime_nsec()))
+/// A token that is cancelled when somebody wants the host to end. A second signal ends it at once.
+fn stop_on_signals() -> Result<CancellationToken> {
+    let stop = CancellationToken::new();
+    let mut signals = Vec::new();
+    for kind in [SignalKind::terminate(), SignalKind::interrupt(), SignalKind::hangup()] {
+        signals.push(signal(kind).context("failed to listen for signals")?);
     }
-}
-
-/// What is different now, a line each.
-fn tell(before: &Catalogue, after: &Catalogue) {
-    for tool in after.tools() {
-        let name = &tool.definition.name;
-        match before.get(name) {
-            None => output::note(&format!("{} {name}", output::styled(output::GOOD, "added"))),
-            Some(old) if old.component.digest != tool.component.digest => {
-                output::note(&format!("{} {name}", output::styled(output::GOOD, "updated")));
+    let stopping = stop.clone();
+    tokio::spawn(async move {
+        for is_second in [false, true] {
+            let any = signals.iter_mut().map(|signal| Box::pin(signal.recv()));
+            futures_util::future::select_all(any).await;
+            if is_second {
+                std::process::exit(130);
             }
-            Some(_) => {}
+            stopping.cancel();
         }
-    }
-    for gone in before.tools().filter(|tool| after.get(&tool.definition.name).is_none()) {
-        output::note(&format!("{} {}", output::styled(output::DIM, "removed"), gone.definition.name));
-    }
-    let known = before.refusals();
-    list::show_refusals(after.refusals().iter().filter(|refusal| !known.contains(refusal)));
-}
-
-/// The hooks at one time: their names and digests, and what was refused.
-struct Hooks {
-    loaded: Vec<String>,
-    refused: Vec<Refusal>,
-}
-
-impl Hooks {
-    fn of(host: &Host) -> Self {
-        let loaded = host.hooks().iter().map(|hook| format!("{} {}", hook.name, hook.digest.short())).collect();
-        Self { loaded, refused: host.refused_hooks() }
-    }
-}
-
-fn tell_hooks(before: &Hooks, after: &Hooks) {
-    for hook in after.loaded.iter().filter(|hook| !before.loaded.contains(hook)) {
-        output::note(&format!("{} hook {hook}", output::styled(output::GOOD, "added")));
-    }
-    for hook in before.loaded.iter().filter(|hook| !after.loaded.contains(hook)) {
-        output::note(&format!("{} hook {hook}", output::styled(output::DIM, "removed")));
-    }
-    list::show_refusals(after.refused.iter().filter(|refusal| !before.refused.contains(refusal)));
-}
-
-fn wait_for_signal() -> Result<()> {
-    use tokio::signal::unix::{SignalKind, signal};
-    tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
-        let mut terminate = signal(SignalKind::terminate())?;
-        let mut interrupt = signal(SignalKind::interrupt())?;
-        tokio::select! {
-            _ = terminate.recv() => {}
-            _ = interrupt.recv() => {}
-        }
-        Ok(())
-    })
+    });
+    Ok(stop)
 }

@@ -15,14 +15,19 @@ pub fn make_folder(folder: &Path) -> Result<(), ScanError> {
     std::fs::create_dir_all(folder).map_err(|why| ScanError { folder: folder.into(), why })
 }
 
-/// Everything named `*.wasm` in the folder itself, by name. Names that start with a dot are somebody's temporary files.
+/// Whether a path's name is a component's: `*.wasm`. Names that start with a dot are somebody's temporary files.
+pub(super) fn is_meant(path: &Path) -> bool {
+    let hidden = path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
+    !hidden && path.extension().is_some_and(|extension| extension == "wasm")
+}
+
+/// Everything in the folder itself that is meant as a component, by name.
 pub fn scan(folder: &Path) -> Result<Vec<PathBuf>, ScanError> {
     let fail = |why| ScanError { folder: folder.into(), why };
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).map_err(fail)? {
         let path = entry.map_err(fail)?.path();
-        let hidden = path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
-        if !hidden && path.extension().is_some_and(|extension| extension == "wasm") {
+        if is_meant(&path) {
             found.push(path);
         }
     }

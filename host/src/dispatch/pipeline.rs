@@ -199,6 +199,7 @@ impl Pipeline {
         let asker = Asker {
             tool: call.name.clone(),
             component: entry.map_or_else(|| HOST.to_owned(), |entry| entry.component.name.clone()),
+            call: call.context.call_id.clone(),
             task: call.context.task_id.clone(),
             session: call.context.session_id.clone(),
         };

@@ -48,12 +48,12 @@ impl Reply {
     }
 
     /// The tool that brought it from outside.
-    pub(super) fn outside(&self) -> Option<&str> {
+    pub fn outside(&self) -> Option<&str> {
         self.outside.as_deref()
     }
 
-    /// Whether all of it is in a file.
-    pub(super) fn is_summary(&self) -> bool {
+    /// Whether all of it is in a file, and this is a summary.
+    pub fn is_summary(&self) -> bool {
         self.spilled
     }
 

@@ -11,6 +11,7 @@ const TOOLS: &str = "tools";
 const FOLDERS: &str = "fs";
 /// A grant's commands.
 const TERMINAL: &str = "terminal";
+const ASK: &str = "ask";
 /// The bytes that a grant is for.
 const DIGEST: &str = "digest";
 
@@ -99,6 +100,16 @@ impl Document {
             table.insert("network", true.into());
         }
         section.insert(TERMINAL, value(table));
+    }
+
+    /// Says that it may ask; where it may not, the line goes.
+    pub(super) fn set_ask(&mut self, name: &str, ask: bool) {
+        let Some(section) = self.section(name) else { return };
+        if ask {
+            section.insert(ASK, value(true));
+        } else {
+            section.remove(ASK);
+        }
     }
 
     /// Ends a grant that says nothing but whom it is for.

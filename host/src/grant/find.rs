@@ -13,6 +13,9 @@ use crate::{
 /// What a component imports that runs commands.
 const COMMANDS: &str = "hermes:tool/terminal";
 
+/// What people are asked by.
+const ANSWERS: &str = "hermes:tool/ask";
+
 /// What a component imports that can use files.
 const FILES: [&str; 2] = ["hermes:tool/filesystem", "wasi:filesystem"];
 
@@ -140,6 +143,11 @@ impl Found {
     pub fn asks_for_commands(&self) -> bool {
         self.inspection.as_ref().is_ok_and(asks_for_commands)
     }
+
+    /// Whether it imports what people are asked by.
+    pub fn asks_for_answers(&self) -> bool {
+        self.inspection.as_ref().is_ok_and(asks_for_answers)
+    }
 }
 
 /// Whether a component asks for files at all.
@@ -150,6 +158,11 @@ pub fn asks_for_files(inspection: &Inspection) -> bool {
 /// Whether a component imports what commands are run by.
 pub fn asks_for_commands(inspection: &Inspection) -> bool {
     imports(inspection, COMMANDS)
+}
+
+/// Whether a component imports what people are asked by.
+pub fn asks_for_answers(inspection: &Inspection) -> bool {
+    imports(inspection, ANSWERS)
 }
 
 fn imports(inspection: &Inspection, interface: &str) -> bool {

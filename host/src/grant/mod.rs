@@ -20,8 +20,8 @@ use std::time::Duration;
 use serde::Deserialize;
 
 pub use config::{Config, ConfigError};
-pub use edit::{EditError, GrantFile, Granted, Revoked, Unwanted, UnwantedCommands};
-pub use find::{FindError, Found, asks_for_commands, asks_for_files, find};
+pub use edit::{EditError, GrantFile, Granted, Revoked, Taken, Unwanted, UnwantedCommands, Wanted};
+pub use find::{FindError, Found, asks_for_answers, asks_for_commands, asks_for_files, find};
 pub use folder::{Access, FolderGrant, Links, Secrets};
 pub use place::{resolve, to_grant};
 pub use standing::{Stale, Standing};
@@ -47,6 +47,9 @@ pub struct Grant {
     /// What it may run. Third-party components nothing but this, bundled ones command lines under approval too.
     #[serde(default)]
     terminal: TerminalGrant,
+    /// Whether it may ask the person at the other end of a call.
+    #[serde(default)]
+    ask: bool,
 }
 
 /// What is said about one hook.
@@ -122,9 +125,14 @@ impl Grant {
         &self.terminal
     }
 
+    /// Whether it may ask the person at the other end of a call.
+    pub fn ask(&self) -> bool {
+        self.ask
+    }
+
     /// Whether it holds something that is granted to bytes, not to a name.
     pub(crate) fn needs_digest(&self) -> bool {
-        !self.fs.is_empty() || !self.terminal.is_empty()
+        !self.fs.is_empty() || !self.terminal.is_empty() || self.ask
     }
 }
 

@@ -7,6 +7,7 @@ use std::{
 };
 
 use arc_swap::ArcSwap;
+use tokio::sync::watch;
 
 use super::{Added, BUNDLED, Current, Host, Inner, LoadListener};
 use crate::{
@@ -210,11 +211,13 @@ impl HostBuilder {
                 settings: Arc::default(),
             }),
             files: Arc::default(),
+            people: Arc::default(),
             terminals: Arc::new(Terminals::new(launcher, workspace.clone(), hidden, gate, self.notices)),
             availability: Availability::default(),
             redescriptions: Redescriptions::default(),
             instance: format!("{:08x}", RandomState::new().hash_one(std::process::id()) as u32),
             calls: AtomicU64::new(0),
+            changes: watch::Sender::new(0),
             added: Mutex::new(Added::default()),
             home,
         }));

@@ -13,7 +13,7 @@ use crate::{
     component::{Component, Origin},
     dispatch::CHARS_PER_TOKEN,
     registry::{
-        Definition, Entry, Format, Mentions, Provider, Redescribed, SearchMode, Selection, ToolSearch, ToolsetError,
+        Annotations, Definition, Entry, Format, Mentions, Provider, Redescribed, SearchMode, Selection, ToolSearch, ToolsetError,
         Toolsets, accept_redescriptions, bridge_definitions,
     },
     sandbox::{Kill, limits::CATALOGUE_WALL},
@@ -70,8 +70,13 @@ impl Host {
             listed.sort_by(|a, b| a.name.cmp(&b.name));
         }
         let listed = self.without_absent(listed);
+        let catalogue = self.catalogue();
+        let annotations = |definition: &Definition| match catalogue.get(&definition.name) {
+            Some(entry) => Annotations::of(entry),
+            None => Annotations::of_own(&definition.name),
+        };
         let tools: Vec<Value> =
-            listed.iter().map(|definition| request.format.render(definition, request.provider)).collect();
+            listed.iter().map(|definition| request.format.render(definition, request.provider, annotations(definition))).collect();
         Ok(Definitions {
             names: listed.into_iter().map(|definition| definition.name).collect(),
             deferred: deferred.into_iter().map(|definition| definition.name).collect(),
@@ -216,7 +221,7 @@ fn split(
 
 /// Tokens that a tool's definition takes, estimated.
 pub fn tokens(definition: &Definition) -> u64 {
-    tokens_of(&Format::OpenAi.render(definition, Provider::Standard))
+    tokens_of(&Format::OpenAi.render(definition, Provider::Standard, Annotations::default()))
 }
 
 fn tokens_of(rendered: &Value) -> u64 {

@@ -135,7 +135,9 @@ impl Host {
                 Current { policy, catalogue, settings: Arc::new(settings) }
             }
         };
+        let generation = current.catalogue.generation();
         self.0.current.store(Arc::new(current));
+        self.0.changes.send_if_modified(|known| std::mem::replace(known, generation) != generation);
         Ok(())
     }
 

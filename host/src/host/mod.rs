@@ -15,6 +15,7 @@ use std::{
 };
 
 use arc_swap::ArcSwap;
+use tokio::sync::watch;
 
 pub use builder::{HostBuilder, HostError, default_home};
 pub use definitions::{Definitions, DefinitionsRequest, tokens};
@@ -24,7 +25,7 @@ pub use register::RegisterError;
 
 use crate::{
     approval::Queue,
-    capability::{fs::Shared, terminal::Terminals},
+    capability::{ask::People, fs::Shared, terminal::Terminals},
     component::{Component, ComponentFile, Digest, Hooks, Refusal},
     dispatch::{Hook, Pipeline, Policy},
     registry::{Availability, Catalogue, Redescriptions, ToolSearch, Toolset, Toolsets},
@@ -63,6 +64,8 @@ struct Inner {
     current: ArcSwap<Current>,
     /// What tasks know of files, whatever becomes of the components.
     files: Arc<Shared>,
+    /// Who can be asked by which call.
+    people: Arc<People>,
     /// What tasks run, whatever becomes of the components.
     terminals: Arc<Terminals>,
     availability: Availability,
@@ -70,6 +73,8 @@ struct Inner {
     /// Tells this host's calls from those of others that share its home.
     instance: String,
     calls: AtomicU64,
+    /// Tells of every new generation.
+    changes: watch::Sender<u64>,
     /// What the embedding program added; whoever changes the catalogue holds it.
     added: Mutex<Added>,
 }
@@ -151,6 +156,11 @@ impl Host {
         self.0.pipeline.gate.queue()
     }
 
+    /// Who can be asked, by call: whoever makes a call for somebody who can fill a form says so here.
+    pub fn people(&self) -> &Arc<People> {
+        &self.0.people
+    }
+
     /// Forgets what was approved for a session. For when an agent's session is over.
     pub fn end_session(&self, session: &str) {
         self.0.pipeline.gate.memory().forget_session(session);
@@ -174,6 +184,11 @@ impl Host {
     /// Counts the changes of tools, toolsets and hooks: what was made from one generation holds until the next.
     pub fn generation(&self) -> u64 {
         self.0.current.load().catalogue.generation()
+    }
+
+    /// Tells of every change of the [generation](Self::generation), for servers that pass it on to their clients.
+    pub fn changes(&self) -> watch::Receiver<u64> {
+        self.0.changes.subscribe()
     }
 
     /// The toolsets: presets, the operator's and those added at run time.

@@ -6,6 +6,7 @@ use super::Host;
 use crate::{
     capability::{
         Granted,
+        ask::Asking,
         fs::{Folder, Folders, Own},
         terminal::Commands,
     },
@@ -35,9 +36,13 @@ impl Host {
         };
         let folders = Folders::new(&file.name, &self.0.workspace, folders.collect(), own, Arc::clone(&self.0.files));
         let commands = self.commands(config, file, grant.map(|grant| grant.terminal()).cloned(), is_bundled);
+        let asking = grant.is_some_and(|grant| grant.ask()).then(|| {
+            let (component, people) = (file.name.clone(), Arc::clone(&self.0.people));
+            Arc::new(Asking { component, people })
+        });
         Terms {
             limits: grant.map_or(Limits::HANDLE, |grant| grant.limits()),
-            granted: Granted { folders: Some(Arc::new(folders)), commands },
+            granted: Granted { folders: Some(Arc::new(folders)), commands, asking },
         }
     }
 

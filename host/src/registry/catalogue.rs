@@ -18,11 +18,12 @@ pub struct Entry {
     /// Who answers its calls.
     pub component: Arc<Component>,
     validator: OnceLock<Validator>,
+    output_validator: OnceLock<Validator>,
 }
 
 impl Entry {
     fn new(definition: Definition, component: Arc<Component>) -> Self {
-        Self { definition, component, validator: OnceLock::new() }
+        Self { definition, component, validator: OnceLock::new(), output_validator: OnceLock::new() }
     }
 
     /// What checks arguments, made for the first call.
@@ -32,6 +33,16 @@ impl Entry {
         }
         let made = schema::validator(&self.definition.parameters)?;
         Ok(self.validator.get_or_init(|| made))
+    }
+
+    /// What checks results, made for the first one. Nothing where the tool promises no schema.
+    pub(crate) fn output_validator(&self) -> Result<Option<&Validator>, String> {
+        let Some(output) = &self.definition.output else { return Ok(None) };
+        if let Some(validator) = self.output_validator.get() {
+            return Ok(Some(validator));
+        }
+        let made = schema::validator(output)?;
+        Ok(Some(self.output_validator.get_or_init(|| made)))
     }
 }
 

@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use serde_json::{Value, json};
 
-use super::{Definition, Provider, adapt};
+use super::{Annotations, Definition, Provider, adapt};
 
 /// Whose form.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -32,9 +32,9 @@ impl FromStr for Format {
 }
 
 impl Format {
-    /// The definition in this form. Models' providers get schemas they accept; MCP clients get the schema as it is, since the
+    /// The definition in this form, with what holds of the tool here. Models' providers get schemas they accept; MCP clients get the schema as it is, since the
     /// protocol asks for JSON Schema, and the rules for others' models are theirs to apply.
-    pub fn render(self, definition: &Definition, provider: Provider) -> Value {
+    pub fn render(self, definition: &Definition, provider: Provider, annotations: Annotations) -> Value {
         let Definition { name, description, parameters, output, hints, .. } = definition;
         match self {
             Self::OpenAi => {
@@ -47,14 +47,15 @@ impl Format {
             }
             Self::Mcp => {
                 let mut tool = json!({"name": name, "description": description, "inputSchema": parameters});
-                if let Some(output) = output {
+                // What comes from outside is wrapped before a model gets it, and no longer what the tool described.
+                if let Some(output) = output.as_ref().filter(|_| !hints.open_world) {
                     tool["outputSchema"] = output.clone();
                 }
                 tool["annotations"] = json!({
-                    "readOnlyHint": hints.read_only,
-                    "destructiveHint": hints.destructive,
-                    "idempotentHint": hints.idempotent,
-                    "openWorldHint": hints.open_world,
+                    "readOnlyHint": annotations.read_only,
+                    "destructiveHint": annotations.destructive,
+                    "idempotentHint": annotations.idempotent,
+                    "openWorldHint": annotations.open_world,
                 });
                 tool
             }

@@ -1,6 +1,7 @@
 //! The tools there are: what each component registered, checked and cleaned, under unique names; the toolsets they are bundled
 //! in; whether they can work; and how models get to see them.
 
+mod annotations;
 mod availability;
 mod catalogue;
 mod definition;
@@ -16,6 +17,7 @@ mod subscription;
 mod tool_search;
 mod toolset;
 
+pub use annotations::Annotations;
 pub(crate) use availability::Answer;
 pub use availability::{Availability, CHECK_TTL, FLAP_GRACE, Status};
 pub use catalogue::{Catalogue, Entry};

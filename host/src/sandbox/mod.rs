@@ -178,6 +178,16 @@ impl Sandbox {
         self.entered.load(Ordering::Relaxed)
     }
 
+    /// How many calls run now.
+    pub fn calls_running(&self) -> usize {
+        limits::CONCURRENT_CALLS.saturating_sub(self.calls.free())
+    }
+
+    /// How many calls wait for a place.
+    pub fn calls_waiting(&self) -> usize {
+        self.calls.waiting()
+    }
+
     /// Links a component of tools. Fails where its types are not those of the interface.
     pub fn prepare_tools(&self, component: &Component) -> wasmtime::Result<PreparedTools> {
         let pre = self.linker.instantiate_pre(component)?;

@@ -21,6 +21,16 @@ impl Places {
         Self { free: Arc::new(Semaphore::new(places)), waiting: AtomicUsize::new(0), most_waiting }
     }
 
+    /// How many are free.
+    pub(super) fn free(&self) -> usize {
+        self.free.available_permits()
+    }
+
+    /// How many wait for one.
+    pub(super) fn waiting(&self) -> usize {
+        self.waiting.load(Ordering::Relaxed)
+    }
+
     /// A place, at once or after a wait. It is free again when the permit is dropped, so whoever runs holds on to it.
     pub(super) async fn take(&self) -> Result<OwnedSemaphorePermit, Busy> {
         if let Ok(place) = Arc::clone(&self.free).try_acquire_owned() {

@@ -5,8 +5,8 @@ mod tool {
     wasmtime::component::bindgen!({
         path: "../wit",
         world: "tool",
-        // Files and commands may take their time: the call's deadline holds while they do.
-        imports: { "hermes:tool/filesystem": async | trappable, "hermes:tool/terminal": async | trappable, default: trappable },
+        // Files, commands and people may take their time: the call's deadline holds while they do.
+        imports: { "hermes:tool/filesystem": async | trappable, "hermes:tool/terminal": async | trappable, "hermes:tool/ask": async | trappable, default: trappable },
         exports: { default: async },
     });
 }
@@ -41,5 +41,5 @@ pub use describer::{Describes, DescribesPre};
 pub use hook::exports::hermes::tool::hooks::{Outcome, Points, Problem, Subscription, Verdict};
 pub use hook::{Hook, HookPre};
 pub use tool::hermes::tool::types::{Body, Call, Content, Context, Definition, Embedded, Failure, Hints, Media};
-pub use tool::hermes::tool::{filesystem, log, terminal};
+pub use tool::hermes::tool::{ask, filesystem, log, terminal};
 pub use tool::{Tool, ToolPre};

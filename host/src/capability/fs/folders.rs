@@ -260,6 +260,11 @@ impl Folders {
         Ok(opened.dir.try_clone()?.into_std_file())
     }
 
+    /// Whether any of them may be changed.
+    pub(crate) fn can_write_anywhere(&self) -> bool {
+        self.folders.iter().any(|folder| folder.access == Access::Write)
+    }
+
     /// Whether both were granted the same.
     pub(crate) fn grants_as(&self, other: &Self) -> bool {
         let same = |(one, other): (&Folder, &Folder)| {

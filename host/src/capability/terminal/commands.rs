@@ -16,7 +16,10 @@ use super::{
     request::Decided,
     terminals::Terminals,
 };
-use crate::grant::TerminalGrant;
+use crate::{
+    grant::TerminalGrant,
+    wit::latest::{Call, Context},
+};
 
 /// What a component may run.
 #[derive(Clone, Debug)]
@@ -39,6 +42,7 @@ impl Commands {
 pub(crate) struct Caller {
     commands: Arc<Commands>,
     tool: String,
+    call: String,
     task: Option<String>,
     session: Option<String>,
     /// The task's name in the terminals.
@@ -64,14 +68,19 @@ impl From<Fault> for Refusal {
 }
 
 impl Caller {
-    pub(crate) fn new(commands: Arc<Commands>, tool: String, task: Option<String>, session: Option<String>) -> Self {
-        let name = commands.terminals.name_of(&commands.component, task.as_deref());
-        Self { commands, tool, task, session, name, may_run: true }
+    pub(crate) fn new(commands: Arc<Commands>, call: &Call) -> Self {
+        let Context { call_id, task_id, session_id } = &call.context;
+        // A caller that names no task has its session for one: two agents must not share a directory.
+        let name = commands.terminals.name_of(&commands.component, task_id.as_ref().or(session_id.as_ref()).map(String::as_str));
+        let (task, session) = (task_id.clone(), session_id.clone());
+        Self { commands, tool: call.name.clone(), call: call_id.clone(), task, session, name, may_run: true }
     }
 
     /// What a check has of it.
     pub(crate) fn for_check(commands: Arc<Commands>) -> Self {
-        Self { may_run: false, ..Self::new(commands, String::new(), None, None) }
+        let name = commands.terminals.name_of(&commands.component, None);
+        let (tool, call) = (String::new(), String::new());
+        Self { commands, tool, call, task: None, session: None, name, may_run: false }
     }
 
     /// The task's name in the terminals.
@@ -142,6 +151,7 @@ impl Caller {
         let planned = Planned {
             component: &commands.component,
             tool: &self.tool,
+            call: &self.call,
             task: self.task.as_deref(),
             session: self.session.as_deref(),
             text,

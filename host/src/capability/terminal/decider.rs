@@ -16,6 +16,8 @@ pub struct Planned<'a> {
     pub component: &'a str,
     /// The tool that was called.
     pub tool: &'a str,
+    /// The call of it.
+    pub call: &'a str,
     /// The agent's task.
     pub task: Option<&'a str>,
     /// The agent's session.

@@ -27,7 +27,7 @@ pub enum EditError {
         why: std::io::Error,
     },
     /// Nothing was named, and there is no grant to bind to other bytes.
-    #[error("{name} has no grant in {}; name what it may use: --read PATH, --write PATH, --shell or --exec COMMAND", path.display())]
+    #[error("{name} has no grant in {}; name what it may use: --read PATH, --write PATH, --shell, --exec COMMAND or --ask", path.display())]
     NothingToPin {
         /// The component.
         name: String,
@@ -58,6 +58,28 @@ pub struct GrantFile {
     pub workspace: PathBuf,
 }
 
+/// What a component is to have, beside what it has.
+#[derive(Clone, Debug, Default)]
+pub struct Wanted {
+    /// Folders and files.
+    pub folders: Vec<FolderGrant>,
+    /// Commands.
+    pub commands: TerminalGrant,
+    /// To ask the person at the other end of a call.
+    pub ask: bool,
+}
+
+/// What a component is to lose. Nothing named: all that it has.
+#[derive(Clone, Debug, Default)]
+pub struct Taken {
+    /// Folders and files.
+    pub folders: Vec<Unwanted>,
+    /// Commands.
+    pub commands: UnwantedCommands,
+    /// To ask the person at the other end of a call.
+    pub ask: bool,
+}
+
 /// What a component has after a grant.
 #[derive(Clone, Debug)]
 pub struct Granted {
@@ -67,6 +89,8 @@ pub struct Granted {
     pub left_out: Vec<FolderGrant>,
     /// The commands among that.
     pub left_out_commands: TerminalGrant,
+    /// Whether they were allowed to ask.
+    pub left_out_ask: bool,
 }
 
 /// What a component has after a revocation.
@@ -76,6 +100,8 @@ pub struct Revoked {
     pub removed: Vec<FolderGrant>,
     /// The commands that it lost.
     pub removed_commands: TerminalGrant,
+    /// Whether it may no longer ask.
+    pub removed_ask: bool,
     /// What is left.
     pub grant: Grant,
 }
@@ -111,37 +137,39 @@ impl GrantFile {
     /// Gives a component folders, beside those that it has, and binds its grant to these bytes. A folder that it has already is
     /// granted as it is named now. What other bytes had is not passed on, unless no folder is named: then it is all that is.
     pub fn grant(&self, name: &str, digest: &Digest, folders: &[FolderGrant]) -> Result<Granted, EditError> {
-        self.grant_with_commands(name, digest, folders, &TerminalGrant::default())
+        self.grant_all(name, digest, &Wanted { folders: folders.to_vec(), ..Wanted::default() })
     }
 
-    /// The same with commands, beside those that it may run.
-    pub fn grant_with_commands(
-        &self,
-        name: &str,
-        digest: &Digest,
-        folders: &[FolderGrant],
-        commands: &TerminalGrant,
-    ) -> Result<Granted, EditError> {
+    /// The same with all that can be granted.
+    pub fn grant_all(&self, name: &str, digest: &Digest, wanted: &Wanted) -> Result<Granted, EditError> {
+        let Wanted { folders, commands, ask } = wanted;
         let file = self.lock()?;
         let (config, mut document) = self.parse(&file, name)?;
         let before = config.tool(name);
-        let names_nothing = folders.is_empty() && commands.is_empty();
+        let names_nothing = folders.is_empty() && commands.is_empty() && !ask;
         if before.is_none() && names_nothing {
             return Err(EditError::NothingToPin { name: name.into(), path: self.path.clone() });
         }
         let mut left_out = Vec::new();
         let mut rows = before.map(|grant| grant.folders().to_vec()).unwrap_or_default();
         let mut terminal = before.map(|grant| grant.terminal().clone()).unwrap_or_default();
+        let had_ask = before.is_some_and(Grant::ask);
+        let mut asks = had_ask;
         let mut left_out_commands = TerminalGrant::default();
         if !names_nothing && config.of(name, digest).is_none() {
             (0..rows.len()).rev().for_each(|at| document.remove(name, at));
             left_out = std::mem::take(&mut rows);
             left_out_commands = std::mem::take(&mut terminal);
+            asks = false;
         }
+        asks |= ask;
         document.pin(name, digest);
         terminal.add(commands);
         if before.map(Grant::terminal) != Some(&terminal) {
             document.set_terminal(name, &terminal);
+        }
+        if had_ask != asks {
+            document.set_ask(name, asks);
         }
         left_out_commands.remove(&UnwantedCommands {
             shell: terminal.shell,
@@ -168,29 +196,25 @@ impl GrantFile {
             }
         }
         left_out.retain(|old| !rows.contains(old));
-        let grant = self.write(&file, &document, name, &rows, &terminal)?;
-        Ok(Granted { grant, left_out, left_out_commands })
+        let grant = self.write(&file, &document, name, &rows, &terminal, asks)?;
+        Ok(Granted { grant, left_out, left_out_commands, left_out_ask: had_ask && !asks })
     }
 
     /// Takes folders away from a component, or all that it has where none is named: every one that is named, or nothing.
     pub fn revoke(&self, name: &str, unwanted: &[Unwanted]) -> Result<Revoked, EditError> {
-        self.revoke_with_commands(name, unwanted, &UnwantedCommands::default())
+        self.revoke_all(name, &Taken { folders: unwanted.to_vec(), ..Taken::default() })
     }
 
-    /// The same with commands.
-    pub fn revoke_with_commands(
-        &self,
-        name: &str,
-        unwanted: &[Unwanted],
-        unwanted_commands: &UnwantedCommands,
-    ) -> Result<Revoked, EditError> {
+    /// The same with all that can be granted.
+    pub fn revoke_all(&self, name: &str, taken: &Taken) -> Result<Revoked, EditError> {
+        let Taken { folders: unwanted, commands: unwanted_commands, ask } = taken;
         // A file that does not exist is not made for this.
         self.refuse_if_nothing(name, &self.read()?)?;
         let file = self.lock()?;
         let (config, mut document) = self.parse(&file, name)?;
         let before = self.refuse_if_nothing(name, &config)?;
         let (rows, mut terminal) = (before.folders(), before.terminal().clone());
-        let is_all = unwanted.is_empty() && unwanted_commands.is_empty();
+        let is_all = unwanted.is_empty() && unwanted_commands.is_empty() && !ask;
         let is_there = |one: &&Unwanted| rows.iter().any(|row| self.is_meant(row, one));
         if let Some(missing) = unwanted.iter().find(|one| !is_there(one)) {
             return Err(EditError::NothingToRevoke(not_there(name, missing, rows)));
@@ -203,8 +227,16 @@ impl GrantFile {
             let why = format!("{name} is not granted {missing}, so nothing was changed; see hermes-host list --json");
             return Err(EditError::NothingToRevoke(why));
         }
+        if *ask && !before.ask() {
+            let why = format!("{name} is not granted to ask, so nothing was changed; see hermes-host list --json");
+            return Err(EditError::NothingToRevoke(why));
+        }
+        let asks = before.ask() && !is_all && !ask;
         if terminal != *before.terminal() {
             document.set_terminal(name, &terminal);
+        }
+        if before.ask() && !asks {
+            document.set_ask(name, false);
         }
         let goes = |row: &FolderGrant| is_all || unwanted.iter().any(|one| self.is_meant(row, one));
         let (mut removed, mut left) = (Vec::new(), Vec::new());
@@ -216,11 +248,12 @@ impl GrantFile {
                 left.insert(0, row.clone());
             }
         }
-        if left.is_empty() && terminal.is_empty() {
+        if left.is_empty() && terminal.is_empty() && !asks {
             document.end_if_empty(name);
         }
-        let grant = self.write(&file, &document, name, &left, &terminal)?;
-        Ok(Revoked { removed, removed_commands, grant })
+        let removed_ask = before.ask() && !asks;
+        let grant = self.write(&file, &document, name, &left, &terminal, asks)?;
+        Ok(Revoked { removed, removed_commands, removed_ask, grant })
     }
 
     fn lock(&self) -> Result<Locked, EditError> {
@@ -244,10 +277,13 @@ impl GrantFile {
         name: &str,
         folders: &[FolderGrant],
         terminal: &TerminalGrant,
+        asks: bool,
     ) -> Result<Grant, EditError> {
         let text = document.text();
         let grant = Config::parse(&self.path, &text).ok().map(|config| config.tool(name).cloned().unwrap_or_default());
-        let Some(grant) = grant.filter(|grant| grant.folders() == folders && grant.terminal() == terminal) else {
+        let is_meant =
+            |grant: &Grant| grant.folders() == folders && grant.terminal() == terminal && grant.ask() == asks;
+        let Some(grant) = grant.filter(is_meant) else {
             return Err(EditError::Layout { name: name.into(), path: self.path.clone() });
         };
         file.replace(&text).map_err(|why| EditError::Write { path: self.path.clone(), why })?;
@@ -266,7 +302,7 @@ impl GrantFile {
                 };
                 let path = self.path.display();
                 Err(EditError::NothingToRevoke(format!(
-                    "{name} is granted neither files nor commands in {path}; {known}"
+                    "{name} is granted nothing in {path}; {known}"
                 )))
             }
         }

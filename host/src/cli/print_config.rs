@@ -1,0 +1,306 @@
+//! `hermes-host run --print-config CLIENT`: what to paste so that an agent finds this host.
+
+use std::{
+    ffi::{OsStr, OsString},
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
+    path::PathBuf,
+};
+
+use anyhow::{Context, Result, bail, ensure};
+use clap::ValueEnum;
+use serde_json::{Value, json};
+
+use hermes_host::{is_hidden, serve::http::TOKEN_ENV};
+
+/// What clients call this host.
+const NAME: &str = "hermes-host";
+
+/// A program that agents work in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Client {
+    /// Claude Desktop
+    #[value(alias = "desktop")]
+    ClaudeDesktop,
+    /// Claude Code
+    #[value(alias = "claude")]
+    ClaudeCode,
+    /// Hermes Agent
+    #[value(alias = "hermes-agent")]
+    Hermes,
+    /// VS Code
+    #[value(name = "vscode", aliases = ["vs-code", "code"])]
+    VsCode,
+    /// Codex
+    #[value(alias = "codex-cli")]
+    Codex,
+}
+
+/// How the host is to be started. All paths are absolute: clients start programs in directories of their own choice.
+#[derive(Clone, Debug)]
+pub(super) struct Launch {
+    /// This binary.
+    pub(super) program: PathBuf,
+    /// The folder that tools work in. Always said: the default is the current directory, which would be the client's.
+    pub(super) workspace: PathBuf,
+    /// The other options that were given, such as `--tools DIR`.
+    pub(super) options: Vec<OsString>,
+    /// Where it serves HTTP. Without it, the client starts the host and speaks over stdio.
+    pub(super) http: Option<SocketAddr>,
+    /// Whether the HTTP server asks for a token.
+    pub(super) has_token: bool,
+}
+
+/// What is printed.
+#[derive(Debug)]
+pub(super) struct Printed {
+    /// What to paste, alone.
+    pub(super) stdout: String,
+    /// Where to paste it, and what else to do.
+    pub(super) hint: String,
+}
+
+/// The configuration of this client for this host.
+pub(super) fn render(client: Client, launch: &Launch) -> Result<Printed> {
+    let server = Server::of(launch)?;
+    if client.expands() {
+        let texts = std::iter::once(&server.program).chain(&server.arguments);
+        if let Some(text) = texts.into_iter().find(|text| text.contains("${")) {
+            bail!("{text} contains ${{, which {} would replace; rename it", client.title());
+        }
+    }
+    let (stdout, command) = match client {
+        Client::ClaudeDesktop => (claude_desktop(&server)?, None),
+        Client::ClaudeCode => claude_code(&server)?,
+        Client::Hermes => (hermes(&server), None),
+        Client::VsCode => vs_code(&server)?,
+        Client::Codex => codex(&server),
+    };
+    let mut hint = format!("# {}: {}\n", client.title(), client.place());
+    if let Some(command) = command {
+        hint.push_str(&format!("# or run:\n{}\n", shell(&command)));
+    }
+    hint.push_str(&format!("# then: {}\n", client.then()));
+    if server.url.is_some() {
+        hint.push_str(&format!("# start the host yourself:\n{}\n", shell(&server.command_line())));
+        if server.has_token {
+            let whose =
+                if client == Client::VsCode { "its environment; VS Code asks for it" } else { "both environments" };
+            hint.push_str(&format!("# with the token as {TOKEN_ENV} in {whose}\n"));
+        }
+    }
+    Ok(Printed { stdout, hint })
+}
+
+impl Client {
+    fn title(self) -> &'static str {
+        match self {
+            Self::ClaudeDesktop => "Claude Desktop",
+            Self::ClaudeCode => "Claude Code",
+            Self::Hermes => "Hermes Agent",
+            Self::VsCode => "VS Code",
+            Self::Codex => "Codex",
+        }
+    }
+
+    fn place(self) -> &'static str {
+        match self {
+            Self::ClaudeDesktop => {
+                "Settings > Developer > Edit Config, or claude_desktop_config.json in ~/Library/Application Support/Claude (macOS), %APPDATA%\\Claude (Windows), ~/.config/Claude (Linux)"
+            }
+            Self::ClaudeCode => ".mcp.json at the top of a project",
+            Self::Hermes => "~/.hermes/config.yaml (Windows: %LOCALAPPDATA%\\hermes\\config.yaml)",
+            Self::VsCode => {
+                ".vscode/mcp.json in a project, or for all of them \"MCP: Open User Configuration\": mcp.json in ~/Library/Application Support/Code/User (macOS), %APPDATA%\\Code\\User (Windows), ~/.config/Code/User (Linux)"
+            }
+            Self::Codex => "~/.codex/config.toml (Windows: %USERPROFILE%\\.codex\\config.toml)",
+        }
+    }
+
+    fn then(self) -> &'static str {
+        match self {
+            Self::ClaudeDesktop => "quit Claude Desktop and start it again",
+            Self::ClaudeCode => "start Claude Code in that project and look at /mcp",
+            Self::Hermes => "hermes mcp test hermes-host",
+            Self::VsCode => "\"MCP: List Servers\", hermes-host, Start Server",
+            Self::Codex => "start Codex and look at /mcp",
+        }
+    }
+
+    /// Whether it replaces `${...}` in what it reads.
+    fn expands(self) -> bool {
+        matches!(self, Self::ClaudeCode | Self::Hermes | Self::VsCode)
+    }
+}
+
+/// The same as a launch, in text.
+struct Server {
+    program: String,
+    arguments: Vec<String>,
+    /// Where its MCP endpoint is.
+    url: Option<String>,
+    has_token: bool,
+}
+
+impl Server {
+    fn of(launch: &Launch) -> Result<Self> {
+        let mut arguments = vec!["run".to_owned()];
+        match launch.http {
+            None => arguments.push("--stdio".into()),
+            Some(address) => arguments.extend(["--http".into(), address.to_string()]),
+        }
+        arguments.extend(["--workspace".into(), text(launch.workspace.as_os_str())?]);
+        for option in &launch.options {
+            arguments.push(text(option)?);
+        }
+        let url = launch.http.map(url).transpose()?;
+        Ok(Self { program: text(launch.program.as_os_str())?, arguments, url, has_token: launch.has_token })
+    }
+
+    fn command_line(&self) -> Vec<String> {
+        std::iter::once(&self.program).chain(&self.arguments).cloned().collect()
+    }
+}
+
+fn text(text: &OsStr) -> Result<String> {
+    let why = || format!("{} is not UTF-8, and no client's configuration can hold it; rename it", text.display());
+    Ok(text.to_str().with_context(why)?.to_owned())
+}
+
+/// What a client on this machine connects to.
+fn url(mut address: SocketAddr) -> Result<String> {
+    ensure!(address.port() != 0, "port 0 is another one at every start; name one, such as --http 127.0.0.1:7411");
+    if address.ip().is_unspecified() {
+        // It listens on all of them, and none of them has this address.
+        address.set_ip(match address {
+            SocketAddr::V4(_) => IpAddr::V4(Ipv4Addr::LOCALHOST),
+            SocketAddr::V6(_) => IpAddr::V6(Ipv6Addr::LOCALHOST),
+        });
+    }
+    Ok(format!("http://{address}/mcp"))
+}
+
+fn claude_desktop(server: &Server) -> Result<String> {
+    ensure!(
+        server.url.is_none(),
+        "Claude Desktop's file takes no URL; leave --http out, and it starts the host itself"
+    );
+    pretty(&json!({ "mcpServers": { NAME: { "command": server.program, "args": server.arguments } } }))
+}
+
+fn claude_code(server: &Server) -> Result<(String, Option<Vec<String>>)> {
+    let add = ["claude", "mcp", "add", "--scope", "user"];
+    let (entry, command) = match &server.url {
+        None => {
+            let entry = json!({ "type": "stdio", "command": server.program, "args": server.arguments });
+            (entry, Some([words(&add), words(&[NAME, "--"]), server.command_line()].concat()))
+        }
+        Some(url) => {
+            let mut entry = json!({ "type": "http", "url": url });
+            if server.has_token {
+                entry["headers"] = json!({ "Authorization": format!("Bearer ${{{TOKEN_ENV}}}") });
+            }
+            // With a token it would be written out into a file: only the file above keeps it out.
+            let command = [words(&add), words(&["--transport", "http", NAME, url])].concat();
+            (entry, (!server.has_token).then_some(command))
+        }
+    };
+    Ok((pretty(&json!({ "mcpServers": { NAME: entry } }))?, command))
+}
+
+fn vs_code(server: &Server) -> Result<(String, Option<Vec<String>>)> {
+    let mut whole = json!({ "servers": {} });
+    let entry = match &server.url {
+        None => json!({ "type": "stdio", "command": server.program, "args": server.arguments }),
+        Some(url) if server.has_token => {
+            // VS Code is seldom started from a shell that has the variable: it asks once, and keeps the answer safe.
+            let input = "hermes-host-token";
+            whole["inputs"] =
+                json!([{ "type": "promptString", "id": input, "description": TOKEN_ENV, "password": true }]);
+            json!({ "type": "http", "url": url, "headers": { "Authorization": format!("Bearer ${{input:{input}}}") } })
+        }
+        Some(url) => json!({ "type": "http", "url": url }),
+    };
+    let mut named = json!({ "name": NAME });
+    if let (Value::Object(named), Value::Object(entry)) = (&mut named, &entry) {
+        named.extend(entry.clone());
+    }
+    whole["servers"][NAME] = entry;
+    let asks = whole.get("inputs").is_some();
+    let command = (!asks).then(|| words(&["code", "--add-mcp", &named.to_string()]));
+    Ok((pretty(&whole)?, command))
+}
+
+fn codex(server: &Server) -> (String, Option<Vec<String>>) {
+    let head = format!("[mcp_servers.{NAME}]\n");
+    match &server.url {
+        None => {
+            let arguments: Vec<String> = server.arguments.iter().map(|argument| quoted(argument)).collect();
+            let (command, list) = (quoted(&server.program), arguments.join(", "));
+            let add = [words(&["codex", "mcp", "add", NAME, "--"]), server.command_line()].concat();
+            (format!("{head}command = {command}\nargs = [{list}]\n"), Some(add))
+        }
+        Some(url) => {
+            let (mut table, mut add) =
+                (format!("{head}url = {}\n", quoted(url)), vec!["codex", "mcp", "add", NAME, "--url", url]);
+            if server.has_token {
+                table.push_str(&format!("bearer_token_env_var = {}\n", quoted(TOKEN_ENV)));
+                add.extend(["--bearer-token-env-var", TOKEN_ENV]);
+            }
+            (table, Some(words(&add)))
+        }
+    }
+}
+
+fn hermes(server: &Server) -> String {
+    let head = format!("mcp_servers:\n  {NAME}:\n");
+    match &server.url {
+        None => {
+            let arguments: String =
+                server.arguments.iter().map(|argument| format!("      - {}\n", quoted(argument))).collect();
+            format!("{head}    command: {}\n    args:\n{arguments}", quoted(&server.program))
+        }
+        Some(url) => {
+            let mut entry = format!("{head}    url: {}\n", quoted(url));
+            if server.has_token {
+                let header = quoted(&format!("Bearer ${{{TOKEN_ENV}}}"));
+                entry.push_str(&format!("    headers:\n      Authorization: {header}\n"));
+            }
+            entry
+        }
+    }
+}
+
+fn words(words: &[&str]) -> Vec<String> {
+    words.iter().copied().map(str::to_owned).collect()
+}
+
+fn pretty(value: &Value) -> Result<String> {
+    Ok(serde_json::to_string_pretty(value)? + "\n")
+}
+
+/// A string as TOML and YAML both read it.
+fn quoted(text: &str) -> String {
+    let mut quoted = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => quoted.extend(['\\', c]),
+            c if !is_hidden(c) => quoted.push(c),
+            c if c <= '\u{ffff}' => quoted.push_str(&format!("\\u{:04x}", u32::from(c))),
+            c => quoted.push_str(&format!("\\U{:08x}", u32::from(c))),
+        }
+    }
+    quoted + "\""
+}
+
+/// A command line for a shell.
+fn shell(words: &[String]) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_-./:=@%+,".contains(c);
+    let quote = |word: &String| match !word.is_empty() && word.chars().all(plain) {
+        true => word.clone(),
+        false => format!("'{}'", word.replace('\'', r"'\''")),
+    };
+    words.iter().map(quote).collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,189 @@
+//! What is printed is what clients read.
+
+use std::{os::unix::ffi::OsStringExt, process::Command};
+
+use proptest::prelude::*;
+
+use super::*;
+
+const ALL: [Client; 5] = [Client::ClaudeDesktop, Client::ClaudeCode, Client::Hermes, Client::VsCode, Client::Codex];
+
+/// Spaces, quotes, backslashes, other scripts, and what would end a line or hide one.
+const ODD: &str = "/home/a b/it's \"x\" \\n ü 工具 \u{1f980} #:{}[]$%&* \u{202e}\u{7f}\u{85}\u{2028}\u{e0001}\ttab";
+
+fn launch(path: &str) -> Launch {
+    Launch {
+        program: PathBuf::from(format!("{path}/hermes-host")),
+        workspace: path.into(),
+        options: ["--tools", path, "--home", path].map(OsString::from).to_vec(),
+        http: None,
+        has_token: false,
+    }
+}
+
+fn over_http(address: &str, has_token: bool) -> Launch {
+    Launch { http: Some(address.parse().unwrap()), has_token, ..launch("/w") }
+}
+
+/// The entry of this host, as JSON, as the client's own parser reads it. YAML has its own test.
+fn entry(client: Client, launch: &Launch) -> Value {
+    let text = render(client, launch).unwrap().stdout;
+    let whole: Value = match client {
+        Client::Codex => serde_json::to_value(toml::from_str::<toml::Table>(&text).unwrap()).unwrap(),
+        Client::Hermes => yaml(&text),
+        _ => serde_json::from_str(&text).unwrap(),
+    };
+    let key = match client {
+        Client::ClaudeDesktop | Client::ClaudeCode => "mcpServers",
+        Client::Hermes | Client::Codex => "mcp_servers",
+        Client::VsCode => "servers",
+    };
+    whole[key][NAME].clone()
+}
+
+/// The part of YAML that is printed: keys with values in quotes, and lists of them. The escapes are those of TOML.
+fn yaml(text: &str) -> Value {
+    let value =
+        |quoted: &str| json!(toml::from_str::<toml::Table>(&format!("v = {quoted}")).unwrap()["v"].as_str().unwrap());
+    let mut path: Vec<String> = Vec::new();
+    let mut whole = json!({});
+    for line in text.lines() {
+        let (depth, rest) = (line.len() - line.trim_start().len(), line.trim_start());
+        path.truncate(depth / 2);
+        let at = path.iter().fold(&mut whole, |at, key| &mut at[key.as_str()]);
+        match (rest.strip_prefix("- "), rest.split_once(": ")) {
+            (Some(item), _) => match at {
+                Value::Array(items) => items.push(value(item)),
+                _ => *at = json!([value(item)]),
+            },
+            (None, Some((key, quoted))) => at[key] = value(quoted),
+            (None, None) => {
+                let key = rest.strip_suffix(':').unwrap();
+                at[key] = json!({});
+                path.push(key.into());
+            }
+        }
+    }
+    whole
+}
+
+#[test]
+fn every_client_starts_the_host_with_the_paths_as_they_are() {
+    for path in ["/plain", ODD] {
+        for client in ALL {
+            let entry = entry(client, &launch(path));
+            assert_eq!(entry["command"], format!("{path}/hermes-host"), "{client:?}");
+            let arguments = ["run", "--stdio", "--workspace", path, "--tools", path, "--home", path];
+            assert_eq!(entry["args"], json!(arguments), "{client:?}");
+        }
+    }
+}
+
+#[test]
+fn over_http_every_client_but_one_gets_the_address_and_no_token_itself() {
+    for client in [Client::ClaudeCode, Client::Hermes, Client::VsCode, Client::Codex] {
+        let open = entry(client, &over_http("127.0.0.1:7411", false));
+        assert_eq!(open["url"], "http://127.0.0.1:7411/mcp", "{client:?}");
+        assert!(!open.to_string().contains("oken") && open.get("command").is_none(), "{client:?}: {open}");
+        let closed = entry(client, &over_http("0.0.0.0:7411", true));
+        assert_eq!(closed["url"], "http://127.0.0.1:7411/mcp", "{client:?}");
+        let header = match client {
+            Client::Codex => &closed["bearer_token_env_var"],
+            _ => &closed["headers"]["Authorization"],
+        };
+        let expected = match client {
+            Client::Codex => TOKEN_ENV,
+            Client::VsCode => "Bearer ${input:hermes-host-token}",
+            _ => "Bearer ${HERMES_HOST_TOKEN}",
+        };
+        assert_eq!(header, expected, "{client:?}");
+        let hint = render(client, &over_http("127.0.0.1:7411", true)).unwrap().hint;
+        assert!(hint.contains("run --http 127.0.0.1:7411 --workspace /w") && hint.contains(TOKEN_ENV), "{hint}");
+    }
+    let error = render(Client::ClaudeDesktop, &over_http("127.0.0.1:7411", false)).unwrap_err().to_string();
+    assert!(error.contains("leave --http out"), "{error}");
+    assert_eq!(entry(Client::Codex, &over_http("[::]:80", false))["url"], "http://[::1]:80/mcp");
+    assert!(render(Client::Codex, &over_http("127.0.0.1:0", false)).unwrap_err().to_string().contains("name one"));
+}
+
+#[test]
+fn vs_code_is_told_what_to_ask_for() {
+    let text = render(Client::VsCode, &over_http("127.0.0.1:7411", true)).unwrap().stdout;
+    let whole: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(whole["inputs"][0]["id"], "hermes-host-token");
+    assert_eq!(whole["inputs"][0]["password"], true);
+}
+
+#[test]
+fn what_no_client_can_hold_is_an_error() {
+    let strange = OsString::from_vec(b"/home/\xff".to_vec());
+    let by_option = Launch { options: vec!["--tools".into(), strange.clone()], ..launch("/w") };
+    let by_program = Launch { program: strange.clone().into(), ..launch("/w") };
+    let by_workspace = Launch { workspace: strange.into(), ..launch("/w") };
+    for launch in [by_option, by_program, by_workspace] {
+        for client in ALL {
+            let error = render(client, &launch).unwrap_err().to_string();
+            assert!(error.contains("is not UTF-8"), "{error}");
+        }
+    }
+}
+
+#[test]
+fn a_path_that_the_client_would_change_is_an_error() {
+    for client in ALL {
+        assert_eq!(render(client, &launch("/home/${HOME}")).is_err(), client.expands(), "{client:?}");
+    }
+}
+
+#[test]
+fn clients_have_names_and_other_names_and_the_error_lists_them() {
+    for (name, client) in [
+        ("claude-desktop", Client::ClaudeDesktop),
+        ("claude-code", Client::ClaudeCode),
+        ("claude", Client::ClaudeCode),
+        ("hermes", Client::Hermes),
+        ("vscode", Client::VsCode),
+        ("vs-code", Client::VsCode),
+        ("codex", Client::Codex),
+    ] {
+        assert_eq!(Client::from_str(name, true), Ok(client));
+    }
+    #[derive(clap::Parser)]
+    struct Cli {
+        #[arg(long)]
+        print_config: Option<Client>,
+    }
+    let result = <Cli as clap::Parser>::try_parse_from(["hermes-host", "--print-config", "emacs"]);
+    let error = result.map(|cli| cli.print_config).unwrap_err().to_string();
+    assert!(error.contains("claude-desktop, claude-code, hermes, vscode, codex"), "{error}");
+}
+
+#[test]
+fn the_commands_of_the_hint_reach_a_shell_as_they_are() {
+    for client in [Client::ClaudeCode, Client::Codex, Client::VsCode] {
+        let hint = render(client, &launch(ODD)).unwrap().hint;
+        let command = hint.split_once("# or run:\n").unwrap().1.split_once("\n# then: ").unwrap().0;
+        // Everything after the client's own name, as the shell hands it over.
+        let script = format!("{}() {{ printf '%s\\0' \"$@\"; }}; {command}", command.split(' ').next().unwrap());
+        let output = Command::new("sh").arg("-c").arg(script).output().unwrap().stdout;
+        let words: Vec<&str> = std::str::from_utf8(&output).unwrap().split_terminator('\0').collect();
+        if client == Client::VsCode {
+            let named: Value = serde_json::from_str(words[1]).unwrap();
+            assert_eq!((&named["name"], &named["args"][3]), (&json!(NAME), &json!(ODD)));
+        } else {
+            let at = words.iter().position(|word| *word == "--").unwrap();
+            assert_eq!(words[at + 1], format!("{ODD}/hermes-host"));
+            assert_eq!(words[at + 2..at + 6], ["run", "--stdio", "--workspace", ODD]);
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn any_text_comes_back_from_its_quotes(text in any::<String>()) {
+        let quoted = quoted(&text);
+        prop_assert!(!quoted.contains('\n'));
+        let table: toml::Table = toml::from_str(&format!("v = {quoted}")).unwrap();
+        prop_assert_eq!(table["v"].as_str(), Some(&*text));
+    }
+}

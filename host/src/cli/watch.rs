@@ -1,0 +1,109 @@
+//! What `run` does when files change: it loads anew, and says what is different.
+
+use std::{fs, os::unix::fs::MetadataExt, path::Path, time::Duration};
+
+use hermes_host::{
+    Host,
+    component::{Change, Refusal, Watcher},
+    grant::GrantFile,
+    registry::Catalogue,
+};
+
+use super::{list, output};
+
+/// How long a change of the configuration may go unseen: a revoked grant must not last. Its folder is not watched, since the
+/// audit is written there at every call.
+const LOOK: Duration = Duration::from_millis(500);
+
+/// The configuration, as it was when it was last looked at.
+pub(super) struct Config {
+    pub(super) file: GrantFile,
+    stamp: Option<Stamp>,
+}
+
+impl Config {
+    /// Seen before it is read, so that no change falls between.
+    pub(super) fn seen(file: GrantFile) -> Self {
+        Self { stamp: Stamp::of(&file.path), file }
+    }
+}
+
+/// Looks once at the start, for what was dropped between the loading and the watching.
+pub(super) fn watch(host: &Host, mut watcher: Watcher, mut config: Config, quiet: bool) {
+    let mut change = Change::Files;
+    loop {
+        let now = Stamp::of(&config.file.path);
+        let is_reread = now != config.stamp;
+        if change == Change::Nothing && !is_reread {
+            change = watcher.wait(LOOK);
+            continue;
+        }
+        (change, config.stamp) = (Change::Nothing, now);
+        let (before, hooks_before) = (host.catalogue(), Hooks::of(host));
+        match host.reload() {
+            Ok(()) if quiet => {}
+            Ok(()) => {
+                if is_reread {
+                    output::note(&format!("read {} again", config.file.path.display()));
+                }
+                tell(&before, &host.catalogue());
+                tell_hooks(&hooks_before, &Hooks::of(host));
+            }
+            Err(why) => output::error(&format!("failed to reload, everything stays as it was: {why}")),
+        }
+    }
+}
+
+/// What tells one state of a file from another: which file it is, and when its content or its mode last changed.
+#[derive(PartialEq, Eq)]
+struct Stamp(u64, i64, i64);
+
+impl Stamp {
+    /// Nothing where there is no file.
+    fn of(path: &Path) -> Option<Self> {
+        fs::metadata(path).ok().map(|metadata| Self(metadata.ino(), metadata.ctime(), metadata.ctime_nsec()))
+    }
+}
+
+/// What is different now, a line each.
+fn tell(before: &Catalogue, after: &Catalogue) {
+    for tool in after.tools() {
+        let name = &tool.definition.name;
+        match before.get(name) {
+            None => output::note(&format!("{} {name}", output::styled(output::GOOD, "added"))),
+            Some(old) if old.component.digest != tool.component.digest => {
+                output::note(&format!("{} {name}", output::styled(output::GOOD, "updated")));
+            }
+            Some(_) => {}
+        }
+    }
+    for gone in before.tools().filter(|tool| after.get(&tool.definition.name).is_none()) {
+        output::note(&format!("{} {}", output::styled(output::DIM, "removed"), gone.definition.name));
+    }
+    let known = before.refusals();
+    list::show_refusals(after.refusals().iter().filter(|refusal| !known.contains(refusal)));
+}
+
+/// The hooks at one time: their names and digests, and what was refused.
+struct Hooks {
+    loaded: Vec<String>,
+    refused: Vec<Refusal>,
+}
+
+impl Hooks {
+    fn of(host: &Host) -> Self {
+        let loaded = host.hooks().iter().map(|hook| format!("{} {}", hook.name, hook.digest.short())).collect();
+        Self { loaded, refused: host.refused_hooks() }
+    }
+}
+
+fn tell_hooks(before: &Hooks, after: &Hooks) {
+    for hook in after.loaded.iter().filter(|hook| !before.loaded.contains(hook)) {
+        output::note(&format!("{} hook {hook}", output::styled(output::GOOD, "added")));
+    }
+    for hook in before.loaded.iter().filter(|hook| !after.loaded.contains(hook)) {
+        output::note(&format!("{} hook {hook}", output::styled(output::DIM, "removed")));
+    }
+    list::show_refusals(after.refused.iter().filter(|refusal| !before.refused.contains(refusal)));
+}
+

@@ -1,0 +1,227 @@
+//! Accepts connections and serves them, within bounds that hold whatever clients do.
+
+use std::{io, net::SocketAddr, pin::pin, sync::Arc};
+
+use axum::{
+    Router,
+    body::{Body, HttpBody},
+    http::{Request, Response},
+};
+use bytes::Bytes;
+use hyper::{
+    body::{Frame, Incoming, SizeHint},
+    server::conn::http1,
+    service::{Service as _, service_fn},
+};
+use hyper_util::{
+    rt::{TokioIo, TokioTimer},
+    service::TowerToHyperService,
+};
+use prometheus_client::metrics::gauge::Gauge;
+use tokio::{
+    net::{TcpListener, TcpStream},
+    sync::Semaphore,
+    time::{sleep, timeout},
+};
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+
+use super::{
+    connections::{Connections, Place, Slot},
+    limits::{
+        ACCEPT_REST, CLOSING, CONNECTIONS, DRAIN, HEADER_BYTES, HEADER_WAIT, HEADERS, WRITE_WAIT,
+    },
+    settings::Settings,
+    watched::Watched,
+};
+
+/// What a client gets for which there is no place.
+const FULL: &str = r#"{"error":"the server has as many requests as it can serve; try again later","kind":"busy"}"#;
+
+/// A server that listens already and serves nobody yet.
+#[derive(Debug)]
+pub struct Server {
+    listener: TcpListener,
+}
+
+/// The address can't be listened on.
+#[derive(Debug, thiserror::Error)]
+#[error("failed to listen on {address}: {why}; end what listens there, or choose another address")]
+pub struct BindError {
+    address: SocketAddr,
+    why: io::Error,
+}
+
+impl Server {
+    /// Listens where the settings say.
+    pub async fn bind(settings: &Settings) -> Result<Self, BindError> {
+        let address = settings.address();
+        let listener = TcpListener::bind(address).await.map_err(|why| BindError { address, why })?;
+        Ok(Self { listener })
+    }
+
+    /// Where it listens: the port is a real one even if any was wanted.
+    pub fn address(&self) -> io::Result<SocketAddr> {
+        self.listener.local_addr()
+    }
+
+    /// Serves until `stop` is cancelled. Then nobody is let in any more, idle connections are closed, and running requests have
+    /// [`DRAIN`] to finish. `open` shows how many connections there are.
+    pub async fn serve(self, router: Router, open: Gauge, stop: CancellationToken) {
+        let connections = Connections::new(CONNECTIONS);
+        let places = Arc::new(Semaphore::new(CONNECTIONS + CLOSING));
+        let (tasks, abandon) = (TaskTracker::new(), CancellationToken::new());
+        let shared = Arc::new(Shared { router, stop: stop.clone(), abandon: abandon.clone(), open });
+        loop {
+            let next = async {
+                // Never closed, so there is always a place in the end: those that were told to close do.
+                let permit = Arc::clone(&places).acquire_owned().await;
+                (permit, self.listener.accept().await)
+            };
+            let (permit, accepted) = tokio::select! {
+                biased;
+                () = stop.cancelled() => break,
+                next = next => next,
+            };
+            match accepted {
+                Ok((stream, _)) => match connections.admit() {
+                    Some(place) => {
+                        let served = Arc::clone(&shared).connection(stream, place);
+                        tasks.spawn(async move {
+                            served.await;
+                            drop(permit);
+                        });
+                    }
+                    None => refuse(&stream),
+                },
+                // The client was gone before it was let in.
+                Err(why) if is_of_client(&why) => {}
+                Err(why) => {
+                    tracing::warn!("failed to accept a connection: {why}");
+                    connections.make_room();
+                    sleep(ACCEPT_REST).await;
+                }
+            }
+        }
+        drop(self.listener);
+        tasks.close();
+        if timeout(DRAIN, tasks.wait()).await.is_err() {
+            tracing::warn!("{} requests were still running after {} s and are ended", tasks.len(), DRAIN.as_secs());
+            abandon.cancel();
+            tasks.wait().await;
+        }
+    }
+}
+
+/// Tells a client that there is no place, without waiting for it. The answer fits into the empty buffer of a new connection.
+fn refuse(stream: &TcpStream) {
+    let head = "HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/json\r\nretry-after: 1\r\nconnection: close";
+    let text = format!("{head}\r\ncontent-length: {}\r\n\r\n{FULL}", FULL.len());
+    if let Err(why) = stream.try_write(text.as_bytes()) {
+        tracing::debug!("failed to tell a client that there is no place: {why}");
+    }
+}
+
+/// Errors of one client, after which the next one is let in at once.
+fn is_of_client(why: &io::Error) -> bool {
+    use io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset, Interrupted};
+    matches!(why.kind(), ConnectionAborted | ConnectionRefused | ConnectionReset | Interrupted)
+}
+
+/// What all connections have in common.
+struct Shared {
+    router: Router,
+    /// No new requests.
+    stop: CancellationToken,
+    /// No requests at all.
+    abandon: CancellationToken,
+    open: Gauge,
+}
+
+impl Shared {
+    /// Serves one connection to its end.
+    async fn connection(self: Arc<Self>, stream: TcpStream, place: Place) {
+        self.open.inc();
+        let _open = Counted(&self.open);
+        // Small answers are sent at once. If it can't be set, they are sent a little later.
+        let _unset = stream.set_nodelay(true);
+        let slot = place.slot().clone();
+        let service = service_fn(|request| answer(self.router.clone(), request, slot.clone()));
+        let io = TokioIo::new(Watched::new(stream, slot.clone(), WRITE_WAIT));
+        let served = http1::Builder::new()
+            .timer(TokioTimer::new())
+            .header_read_timeout(HEADER_WAIT)
+            .max_headers(HEADERS)
+            .max_buf_size(HEADER_BYTES)
+            .serve_connection(io, service);
+        let mut served = pin!(served);
+        let mut stopping = false;
+        loop {
+            tokio::select! {
+                // Clients break off as they like: nothing to tell anybody.
+                _ended = served.as_mut() => return,
+                () = slot.closed() => return,
+                () = self.abandon.cancelled() => return,
+                () = self.stop.cancelled(), if !stopping => {
+                    stopping = true;
+                    if slot.is_idle() {
+                        return;
+                    }
+                    served.as_mut().graceful_shutdown();
+                }
+            }
+        }
+    }
+}
+
+/// One connection in the count; taken out when dropped.
+struct Counted<'a>(&'a Gauge);
+
+impl Drop for Counted<'_> {
+    fn drop(&mut self) {
+        self.0.dec();
+    }
+}
+
+/// Answers one request. Dropped with its connection, and with it the call that it made.
+async fn answer(
+    router: Router,
+    mut request: Request<Incoming>,
+    slot: Slot,
+) -> Result<Response<Answer>, std::convert::Infallible> {
+    slot.receives();
+    request.extensions_mut().insert(slot.clone());
+    let response = TowerToHyperService::new(router).call(request).await?;
+    Ok(response.map(|body| Answer { body, slot }))
+}
+
+/// A response's body. When it is over, the next request is waited for.
+struct Answer {
+    body: Body,
+    slot: Slot,
+}
+
+impl HttpBody for Answer {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: std::pin::Pin<&mut Self>,
+        cx: &mut std::task::Context<'_>,
+    ) -> std::task::Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        std::pin::Pin::new(&mut self.body).poll_frame(cx)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+impl Drop for Answer {
+    fn drop(&mut self) {
+        self.slot.receives();
+    }
+}

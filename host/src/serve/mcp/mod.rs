@@ -1,0 +1,65 @@
+//! MCP, the protocol that agents speak, on stdio and over HTTP. Nothing else in the house knows rmcp.
+//!
+//! A request becomes a [`Conversation`]: the call runs, and whatever it asks a person comes back here. Clients of the revisions before
+//! 2026-07-28 are asked by a request of ours while their call is open. Later ones get an answer that says what is missing, the call waits
+//! ([`Waiting`]), and they retry it with a state that only this process can make.
+
+// Logs are deprecated from 2026-07-28 on, and clients before it still want them.
+#![expect(deprecated)]
+
+mod agent;
+mod call;
+mod conversation;
+mod http;
+mod limits;
+mod question;
+mod result;
+mod stdio;
+mod tools;
+mod waiting;
+
+use std::{sync::Arc, time::Duration};
+
+use rmcp::model::RequestStateCodec;
+
+pub use limits::table as limits_table;
+
+use crate::{Host, dispatch::Outcome};
+use waiting::Waiting;
+
+/// Hears of every call that ended: the tool, what came of it and how long it took.
+pub type CallListener = Arc<dyn Fn(&str, &Outcome, Duration) + Send + Sync>;
+
+/// Serves a host's tools by MCP. Clones share what waits.
+#[derive(Clone)]
+pub struct Mcp(Arc<Shared>);
+
+struct Shared {
+    host: Host,
+    waiting: Waiting,
+    seal: RequestStateCodec,
+    listener: Option<CallListener>,
+}
+
+/// The system gave no random bytes, so no state can be sealed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the system gave no random bytes for the key that seals waiting calls")]
+pub struct NoRandomness;
+
+impl Mcp {
+    /// A server for these tools.
+    pub fn new(host: Host, listener: Option<CallListener>) -> Result<Self, NoRandomness> {
+        let mut key = [0; RequestStateCodec::MIN_KEY_LENGTH];
+        getrandom::fill(&mut key).map_err(|_| NoRandomness)?;
+        // The key has the least length there is, so this can't fail.
+        let seal = RequestStateCodec::try_new(key).map_err(|_| NoRandomness)?;
+        Ok(Self(Arc::new(Shared { host, waiting: Waiting::default(), seal, listener })))
+    }
+}
+
+/// 128 random bits in hex: names that nobody guesses.
+fn random_name(prefix: &str) -> Result<String, NoRandomness> {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes).map_err(|_| NoRandomness)?;
+    Ok(format!("{prefix}{:032x}", u128::from_be_bytes(bytes)))
+}

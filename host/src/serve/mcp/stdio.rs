@@ -1,0 +1,24 @@
+//! MCP on standard input and output. Nothing but the protocol is ever written to the output, and its end is the end of the host.
+
+use rmcp::{
+    service::{ServerInitializeError, serve_server_with_ct},
+    transport::{async_rw::AsyncRwTransport, stdio_pipes},
+};
+use tokio_util::sync::CancellationToken;
+
+use super::{Mcp, agent::Agent, limits::MESSAGE};
+
+impl Mcp {
+    /// Serves one client until it closes its end or the token is cancelled.
+    pub async fn serve_stdio(&self, stop: CancellationToken) -> std::io::Result<()> {
+        let (read, write) = stdio_pipes();
+        let transport = AsyncRwTransport::new(read, write).with_max_line_length(MESSAGE);
+        let agent = Agent::of_connection(self).map_err(std::io::Error::other)?;
+        match serve_server_with_ct(agent, transport, stop.clone()).await {
+            Ok(running) => running.waiting().await.map(drop).map_err(std::io::Error::other),
+            // A client that goes before it said a word has nothing to complain of.
+            Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled) => Ok(()),
+            Err(why) => Err(std::io::Error::other(why)),
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! The list of tools, in pages. It is the same for every client, and its order is that of the names.
+
+use rmcp::{
+    ErrorData,
+    model::{CacheScope, ListToolsResult, Tool},
+};
+use serde_json::Value;
+
+use super::limits::PAGE;
+use crate::{
+    DefinitionsRequest, Host,
+    component::valid_name,
+    registry::{CHECK_TTL, Definition, Format},
+};
+
+/// The page after this cursor. A cursor is the last name of the page before: it holds whatever was added or removed meanwhile.
+pub(super) async fn page(host: &Host, cursor: Option<&str>, any_structure: bool) -> Result<ListToolsResult, ErrorData> {
+    if let Some(cursor) = cursor.filter(|cursor| !valid_name(cursor)) {
+        let why = format!("{:?} is no cursor of this list; begin without one", crate::text::one_line(cursor, 80));
+        return Err(ErrorData::invalid_params(why, None));
+    }
+    let request = DefinitionsRequest { format: Format::Mcp, ..DefinitionsRequest::default() };
+    let definitions = host.definitions(&request).await.map_err(|why| ErrorData::internal_error(why.to_string(), None))?;
+    let after = definitions.names.partition_point(|name| cursor.is_some_and(|cursor| name.as_str() <= cursor));
+    let end = definitions.names.len().min(after + PAGE);
+    let tools = definitions.tools.into_iter().take(end).skip(after).map(|tool| for_client(tool, any_structure));
+    let tools = tools.collect::<Result<Vec<_>, _>>()?;
+    let mut result = ListToolsResult::with_all_items(tools);
+    result.next_cursor = (end < definitions.names.len()).then(|| definitions.names.get(end - 1).cloned()).flatten();
+    // As long as the answers of checks are kept: a change of the folder is told at once.
+    result.ttl_ms = u64::try_from(CHECK_TTL.as_millis()).ok();
+    result.cache_scope = Some(CacheScope::Private);
+    Ok(result)
+}
+
+/// One tool, by its name.
+pub(super) fn one(host: &Host, name: &str) -> Option<Tool> {
+    let catalogue = host.catalogue();
+    let entry = catalogue.get(name)?;
+    let annotations = crate::registry::Annotations::of(entry);
+    let tool = Format::Mcp.render(&entry.definition, crate::registry::Provider::default(), annotations);
+    for_client(tool, true).ok()
+}
+
+/// Whether a client is promised a structured result. Before 2026-07-28 only objects are; what comes from outside is wrapped, and no
+/// longer what the tool described.
+pub(super) fn promises_structure(definition: &Definition, any_structure: bool) -> bool {
+    let Some(output) = &definition.output else { return false };
+    !definition.hints.open_world && (any_structure || is_object(output))
+}
+
+fn is_object(schema: &Value) -> bool {
+    schema.get("type").and_then(Value::as_str) == Some("object")
+}
+
+fn for_client(mut tool: Value, any_structure: bool) -> Result<Tool, ErrorData> {
+    let is_promised = tool.get("outputSchema").is_none_or(|schema| any_structure || is_object(schema));
+    if let Some(tool) = tool.as_object_mut().filter(|_| !is_promised) {
+        tool.remove("outputSchema");
+    }
+    serde_json::from_value(tool).map_err(|why| ErrorData::internal_error(why.to_string(), None))
+}
