@@ -7,10 +7,10 @@ GUESTS := tools-wasm/guests.sh
 ARGS   ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup tools build run test attack bench lint docs clean
+.PHONY: help setup tools build run test attack conformance bench lint docs clean
 
 help: ## list the targets
-	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: ## find or install what is needed to build, and say what was taken
 	@$(GUESTS) setup
@@ -32,6 +32,9 @@ test: lint ## lint, then every test
 attack: build ## only the tests that attack the host
 	@$(GUESTS) setup-tests
 	cargo nextest run $(CARGO) --test e2e attack
+
+conformance: build ## the protocol's conformance suite, against tools that are components
+	@tests/conformance/run.sh
 
 bench: build ## measure, with ratios from one run
 	@$(GUESTS) setup-bench

@@ -4,7 +4,7 @@
 #   guests.sh setup             installs what is missing and says which way it took
 #   guests.sh setup-tests       the same for what only the tests need
 #   guests.sh setup-bench       the same for what only the benchmarks need
-#   guests.sh build             builds every crate of tools-wasm/, the SDK's examples and the tests' probe
+#   guests.sh build             builds every crate of tools-wasm/, the SDK's examples and the tests' guests
 #
 # Two ways to wasm32-unknown-unknown: the rustup target, or, where rustup can fetch nothing, Debian's compiler with its
 # standard library built from source. HERMES_GUESTS=rustup|debian forces one.
@@ -67,8 +67,37 @@ setup_tests() {
         fi
     fi
     # The Python tool's test is skipped, and says so, on a machine without Python.
-    if command -v python3 >/dev/null && ! python3 -m pip --version >/dev/null 2>&1; then
+    if command -v python3 >/dev/null && ! { python3 -m pip --version && python3 -c 'import ensurepip'; } >/dev/null 2>&1; then
         apt_install python3-pip python3-venv
+    fi
+    setup_clients
+}
+
+# The official clients of the protocol, for the tests that call a running host with them.
+setup_clients() {
+    local clients=target/clients sources=tests/clients
+    mkdir -p "$clients/typescript"
+    if ! cmp -s "$sources/python/requirements.txt" "$clients/python/installed.txt"; then
+        say "installing the Python client of the protocol"
+        rm -rf "$clients/python"
+        # Ready-made only: what has no wheel for this machine would be built for minutes.
+        if python3 -m venv "$clients/python" && "$clients/python/bin/pip" install --quiet --disable-pip-version-check \
+            --only-binary :all: --requirement "$sources/python/requirements.txt"; then
+            cp "$sources/python/requirements.txt" "$clients/python/installed.txt"
+        else
+            fail "the Python client can't be installed; see above"
+        fi
+    fi
+    if ! cmp -s "$sources/typescript/package-lock.json" "$clients/typescript/installed.json"; then
+        say "installing the TypeScript client of the protocol"
+        cp "$sources"/typescript/package*.json "$clients/typescript/"
+        # Node looks for packages from where a file lies, and nothing is installed into the sources.
+        ln -sf "$PWD/$sources/typescript/client.mjs" "$clients/typescript/client.mjs"
+        if (cd "$clients/typescript" && npm ci --silent --no-audit --no-fund --ignore-scripts); then
+            cp "$sources/typescript/package-lock.json" "$clients/typescript/installed.json"
+        else
+            fail "the TypeScript client can't be installed; see above"
+        fi
     fi
 }
 
@@ -112,11 +141,12 @@ build() {
     cargo build --quiet --release --locked -p hermes-componentize
     local examples=()
     for crate in guest-sdk/examples/*/Cargo.toml; do examples+=("$(basename "$(dirname "$crate")")"); done
-    compile "${bundled[@]}" "${examples[@]}" probe
+    local probes=(probe conformance)
+    compile "${bundled[@]}" "${examples[@]}" "${probes[@]}"
     mkdir -p target/tools target/examples target/probes
     for name in "${bundled[@]}"; do componentize "$made/$name.wasm" "target/tools/$name.wasm"; done
     for name in "${examples[@]}"; do componentize "$made/$name.wasm" "target/examples/$name.wasm"; done
-    componentize "$made/probe.wasm" target/probes/probe.wasm
+    for name in "${probes[@]}"; do componentize "$made/$name.wasm" "target/probes/$name.wasm"; done
     # A toolset that left the repository leaves the binary too.
     for file in target/tools/*.wasm; do [ -d "tools-wasm/$(basename "$file" .wasm)" ] || rm "$file"; done
     (cd target/tools && wc -c ./*.wasm | sed -n 's|^ *\([0-9]*\) \./\(.*\)|tools: target/tools/\2, \1 bytes|p')

@@ -12,6 +12,11 @@ pub(crate) fn cut(text: &str, max: usize) -> String {
     format!("{}{CUT}", &text[..end])
 }
 
+/// Whether a name can be a component's, a tool's or a toolset's: 1 to 64 of `[A-Za-z0-9_-]`.
+pub fn valid_name(name: &str) -> bool {
+    (1..=64).contains(&name.len()) && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-')
+}
+
 /// Control characters gone (terminal escapes, bidirectional overrides, NULs), line ends and tabs kept.
 pub(crate) fn printable(text: &str) -> String {
     text.chars().filter(|c| matches!(c, '\n' | '\t') || !is_hidden(*c)).collect()

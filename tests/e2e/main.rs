@@ -18,6 +18,7 @@ mod intercept;
 mod python;
 mod registry;
 mod results;
+mod serve;
 mod start;
 mod terminal;
 mod toolsets;

@@ -4,8 +4,8 @@ use std::{cell::RefCell, collections::VecDeque};
 
 use super::FakeHost;
 use crate::ask::{self, Reason};
-pub(crate) use crate::bindings::hermes::tool::ask::Fault;
 use crate::bindings::hermes::tool::ask::Answer;
+pub(crate) use crate::bindings::hermes::tool::ask::Fault;
 
 thread_local! {
     static ANSWERS: RefCell<VecDeque<Result<ask::Answer, ask::Fault>>> = RefCell::default();
@@ -42,7 +42,9 @@ pub(super) fn clear() {
 }
 
 pub(crate) fn ask(name: &str, message: &str, form: &str) -> Result<Answer, Fault> {
-    QUESTIONS.with_borrow_mut(|questions| questions.push(Question { name: name.into(), message: message.into(), form: form.into() }));
+    QUESTIONS.with_borrow_mut(|questions| {
+        questions.push(Question { name: name.into(), message: message.into(), form: form.into() })
+    });
     match ANSWERS.with_borrow_mut(VecDeque::pop_front) {
         Some(Ok(ask::Answer::Given(form))) => Ok(Answer::Given(form.to_string())),
         Some(Ok(ask::Answer::Declined)) => Ok(Answer::Declined),

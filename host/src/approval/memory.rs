@@ -126,7 +126,12 @@ mod tests {
     use super::*;
 
     fn asker(session: &str) -> Asker {
-        Asker { tool: "terminal".into(), component: "terminal".into(), task: None, session: Some(session.into()) }
+        Asker {
+            tool: "terminal".into(),
+            component: "terminal".into(),
+            session: Some(session.into()),
+            ..Asker::default()
+        }
     }
 
     fn command(command: &str, directory: &str, verdict: Verdict, categories: &[Category]) -> Subject {

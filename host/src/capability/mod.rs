@@ -14,12 +14,7 @@ use std::sync::Arc;
 
 use wasmtime::component::Linker;
 
-use crate::{
-    component::Inspection,
-    grant::{asks_for_commands, asks_for_files},
-    sandbox::CallState,
-    wit::latest::Call,
-};
+use crate::{sandbox::CallState, wit::latest::Call};
 
 /// A kind of host function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,8 +35,7 @@ pub enum Capability {
 
 impl Capability {
     /// All of them.
-    pub const ALL: [Self; 6] =
-        [Self::Log, Self::FilesRead, Self::FilesWrite, Self::Terminal, Self::Ask, Self::Wasi];
+    pub const ALL: [Self; 6] = [Self::Log, Self::FilesRead, Self::FilesWrite, Self::Terminal, Self::Ask, Self::Wasi];
 
     /// The name that the audit shows.
     pub const fn name(self) -> &'static str {
@@ -98,14 +92,26 @@ impl Granted {
 
     /// What a check has: it looks, and neither runs nor asks anything.
     pub(crate) fn for_check(&self) -> OfCall {
-        OfCall { files: self.files(None), commands: self.commands.clone().map(terminal::Caller::for_check), asker: None }
+        OfCall {
+            files: self.files(None),
+            commands: self.commands.clone().map(terminal::Caller::for_check),
+            asker: None,
+        }
     }
 
-    /// What a component with these imports could do to the world outside its calls.
-    pub(crate) fn powers(&self, inspection: &Inspection) -> Powers {
-        let writes =
-            asks_for_files(inspection) && self.folders.as_ref().is_some_and(|folders| folders.can_write_anywhere());
-        let commands = self.commands.as_ref().filter(|_| asks_for_commands(inspection));
+    /// What of it a component with these imports asks for. Calls carry the rest nowhere.
+    pub(crate) fn asked_for(&self, imports: impl Fn(&str) -> bool) -> Self {
+        Self {
+            folders: self.folders.clone().filter(|_| FILES.iter().any(|interface| imports(interface))),
+            commands: self.commands.clone().filter(|_| imports(COMMANDS)),
+            asking: self.asking.clone().filter(|_| imports(ANSWERS)),
+        }
+    }
+
+    /// What it could do to the world outside its calls.
+    pub(crate) fn powers(&self) -> Powers {
+        let writes = self.folders.as_ref().is_some_and(|folders| folders.can_write_anywhere());
+        let commands = self.commands.as_ref();
         let reaches_out = commands.is_some_and(|commands| match commands.place {
             terminal::Place::Local | terminal::Place::Ssh(_) => true,
             terminal::Place::Sandbox { network } => network,
@@ -151,6 +157,15 @@ impl PartialEq for Granted {
         folders && commands && self.asking.is_some() == other.asking.is_some()
     }
 }
+
+/// What a component imports that can use files.
+pub const FILES: [&str; 2] = ["hermes:tool/filesystem", "wasi:filesystem"];
+
+/// What a component imports that runs commands.
+pub const COMMANDS: &str = "hermes:tool/terminal";
+
+/// What people are asked by.
+pub const ANSWERS: &str = "hermes:tool/ask";
 
 /// Every interface a component may import, with what it means for the operator. An import that matches none is refused
 /// before the component is compiled.

@@ -79,9 +79,8 @@ pub(crate) fn main() -> ExitCode {
     let matches = Cli::command().get_matches();
     // clap exits by itself where this would fail.
     let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|why| why.exit());
-    let is_http_named = matches
-        .subcommand_matches("run")
-        .is_some_and(|run| run.value_source("http") == Some(ValueSource::CommandLine));
+    let is_http_named =
+        matches.subcommand_matches("run").is_some_and(|run| run.value_source("http") == Some(ValueSource::CommandLine));
     options::start_log(&cli.options);
     let result = match cli.command {
         Command::Run(args) => run::run(&cli.options, &args, is_http_named),

@@ -81,7 +81,7 @@ pub(super) fn run(options: &Options, args: &Args, is_http_named: bool) -> Result
     };
     // Before anything is loaded: a port that is taken should not cost a minute of compiling.
     let server = match &settings {
-        Some(settings) => Some(runtime.block_on(Server::bind(settings))?),
+        Some(settings) => Some(runtime.block_on(async { Server::bind(settings) })?),
         None => None,
     };
     let host = options.serving_host()?;
@@ -116,8 +116,9 @@ async fn serve_http(
 ) -> Result<()> {
     let (settings, metrics) = (Arc::new(settings), Metrics::new(host));
     let counted = Arc::clone(&metrics);
-    let listener: CallListener =
-        Arc::new(move |tool, outcome, time| counted.observe(tool, outcome.result.as_ref().err().map(|error| error.kind), time));
+    let listener: CallListener = Arc::new(move |tool, outcome, time| {
+        counted.observe(tool, outcome.result.as_ref().err().map(|error| error.kind), time)
+    });
     let mcp = Mcp::new(host.clone(), Some(listener))?;
     let routes = router(host, &settings, &metrics, &stop).merge(mcp.routes(stop.clone()));
     if let Some(person) = Prompt::if_there() {
@@ -154,7 +155,9 @@ async fn ask(queue: Queue, person: Arc<Prompt>, question: Arc<Question>) {
     let ended = async {
         loop {
             match news.recv().await {
-                Ok(News::Ended(id, Ended::Answered | Ended::Expired | Ended::Withdrawn)) if id == *question.id() => return,
+                Ok(News::Ended(id, Ended::Answered | Ended::Expired | Ended::Withdrawn)) if id == *question.id() => {
+                    return;
+                }
                 Ok(_) => {}
                 // What was missed may have been its end.
                 Err(_) if !queue.pending().iter().any(|pending| pending.id() == question.id()) => return,

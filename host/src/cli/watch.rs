@@ -106,4 +106,3 @@ fn tell_hooks(before: &Hooks, after: &Hooks) {
     }
     list::show_refusals(after.refused.iter().filter(|refusal| !before.refused.contains(refusal)));
 }
-

@@ -13,7 +13,7 @@ use rustix::{
 };
 
 use super::{Digest, Refusal};
-use crate::sandbox::limits::MIB;
+use crate::{sandbox::limits::MIB, text::valid_name};
 
 /// The largest file that is read. A Python tool made by componentize-py is about 20 MB, with numpy about 40. Checked before
 /// reading, so a sparse file of terabytes costs nothing. Attack 28.
@@ -70,11 +70,6 @@ impl ComponentFile {
     pub fn held(name: &str, origin: Origin, bytes: Bytes) -> Self {
         Self { name: name.into(), origin, digest: Digest::of(&bytes), bytes }
     }
-}
-
-/// Whether a name can be a component's, a tool's or a toolset's: 1 to 64 of `[A-Za-z0-9_-]`.
-pub fn valid_name(name: &str) -> bool {
-    (1..=64).contains(&name.len()) && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-')
 }
 
 /// Opened once, without following a link and without waiting for a FIFO's writer; everything else is asked of the open file.

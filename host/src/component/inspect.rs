@@ -69,6 +69,14 @@ pub struct Inspection {
 }
 
 impl Inspection {
+    /// Whether it imports an interface, or one of a package.
+    pub fn imports(&self, interface: &str) -> bool {
+        let is_of = |import: &str| {
+            import.strip_prefix(interface).is_some_and(|rest| rest.starts_with(['/', '@']) || rest.is_empty())
+        };
+        self.imports.iter().any(|import| is_of(&import.name))
+    }
+
     /// Whether it can start within these limits. Asked again at every load: limits change, what is kept does not.
     pub(super) fn check(&self, limits: &Limits) -> Result<(), String> {
         let (least, limit) = (self.least_memory, limits.memory);

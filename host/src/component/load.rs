@@ -31,8 +31,10 @@ pub struct Component<K: Kind = Tools> {
     pub offer: K::Offer,
     /// What its calls may use.
     pub limits: Limits,
-    /// What they may reach.
+    /// What they may reach: asked for by its imports, and granted.
     pub granted: Granted,
+    /// All that was granted.
+    terms: Granted,
     /// Its bytes, where there is no file to read them from again.
     held: Option<Bytes>,
     prepared: OnceCell<K::Prepared>,
@@ -42,7 +44,7 @@ impl<K: Kind> Component<K> {
     /// Whether this is the component that the file would become.
     pub(crate) fn is(&self, file: &ComponentFile, terms: &Terms) -> bool {
         let same_file = self.digest == file.digest && self.name == file.name && self.origin == file.origin;
-        same_file && self.limits == terms.limits && self.granted == terms.granted
+        same_file && self.limits == terms.limits && self.terms == terms.granted
     }
 
     /// The linked form, made when it is first needed: once, and on a thread that may block.
@@ -126,10 +128,11 @@ impl Loader {
             name: file.name.clone(),
             origin: file.origin.clone(),
             digest: file.digest,
-            inspection,
             offer,
             limits,
-            granted,
+            granted: granted.asked_for(|interface| inspection.imports(interface)),
+            terms: granted,
+            inspection,
             held: (!matches!(file.origin, Origin::File(_))).then(|| file.bytes.clone()),
             prepared,
         })

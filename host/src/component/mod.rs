@@ -15,10 +15,11 @@ mod scan;
 mod watch;
 pub mod worker;
 
+pub use crate::text::valid_name;
 pub use cache::{Cache, CacheError};
 pub use compile::{CompileLimits, Compiler};
 pub use digest::Digest;
-pub use file::{COMPONENT_BYTES, ComponentFile, Origin, valid_name};
+pub use file::{COMPONENT_BYTES, ComponentFile, Origin};
 pub use inspect::{Import, Inspection, Role, inspect};
 pub use kind::{Hooks, Kind, Tools};
 pub use load::{Component, Loader, Terms};

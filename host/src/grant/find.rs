@@ -5,19 +5,11 @@ use std::{collections::BTreeSet, path::PathBuf};
 use bytes::Bytes;
 
 use crate::{
+    capability::{ANSWERS, COMMANDS, FILES},
     component::{ComponentFile, Digest, Inspection, Origin, Refusal, ScanError, inspect, scan},
     registry::near,
     sandbox::{Limits, limits::MEMORY_CEILING},
 };
-
-/// What a component imports that runs commands.
-const COMMANDS: &str = "hermes:tool/terminal";
-
-/// What people are asked by.
-const ANSWERS: &str = "hermes:tool/ask";
-
-/// What a component imports that can use files.
-const FILES: [&str; 2] = ["hermes:tool/filesystem", "wasi:filesystem"];
 
 /// A component that can be granted something.
 #[derive(Clone, Debug)]
@@ -152,24 +144,17 @@ impl Found {
 
 /// Whether a component asks for files at all.
 pub fn asks_for_files(inspection: &Inspection) -> bool {
-    FILES.iter().any(|interface| imports(inspection, interface))
+    FILES.iter().any(|interface| inspection.imports(interface))
 }
 
 /// Whether a component imports what commands are run by.
 pub fn asks_for_commands(inspection: &Inspection) -> bool {
-    imports(inspection, COMMANDS)
+    inspection.imports(COMMANDS)
 }
 
 /// Whether a component imports what people are asked by.
 pub fn asks_for_answers(inspection: &Inspection) -> bool {
-    imports(inspection, ANSWERS)
-}
-
-fn imports(inspection: &Inspection, interface: &str) -> bool {
-    let is_of = |import: &str| {
-        import.strip_prefix(interface).is_some_and(|rest| rest.starts_with(['/', '@']) || rest.is_empty())
-    };
-    inspection.imports.iter().any(|import| is_of(&import.name))
+    inspection.imports(ANSWERS)
 }
 
 fn offer(near: &[String]) -> String {

@@ -13,8 +13,8 @@ use crate::{
     component::{Component, Origin},
     dispatch::CHARS_PER_TOKEN,
     registry::{
-        Annotations, Definition, Entry, Format, Mentions, Provider, Redescribed, SearchMode, Selection, ToolSearch, ToolsetError,
-        Toolsets, accept_redescriptions, bridge_definitions,
+        Annotations, Definition, Entry, Format, Mentions, Provider, Redescribed, SearchMode, Selection, ToolSearch,
+        ToolsetError, Toolsets, accept_redescriptions, bridge_definitions,
     },
     sandbox::{Kill, limits::CATALOGUE_WALL},
     wit::latest::Surroundings,
@@ -75,8 +75,10 @@ impl Host {
             Some(entry) => Annotations::of(entry),
             None => Annotations::of_own(&definition.name),
         };
-        let tools: Vec<Value> =
-            listed.iter().map(|definition| request.format.render(definition, request.provider, annotations(definition))).collect();
+        let tools: Vec<Value> = listed
+            .iter()
+            .map(|definition| request.format.render(definition, request.provider, annotations(definition)))
+            .collect();
         Ok(Definitions {
             names: listed.into_iter().map(|definition| definition.name).collect(),
             deferred: deferred.into_iter().map(|definition| definition.name).collect(),

@@ -30,7 +30,7 @@ impl Annotations {
     pub fn of(entry: &Entry) -> Self {
         let Hints { read_only, destructive, idempotent, .. } = entry.definition.hints;
         let (component, is_ours) = (&entry.component, entry.component.origin == Origin::Bundled);
-        let powers = component.granted.powers(&component.inspection);
+        let powers = component.granted.powers();
         let read_only = !powers.changes || (is_ours && read_only);
         Self {
             read_only,

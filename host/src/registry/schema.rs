@@ -120,7 +120,8 @@ impl<'a> Walk<'a> {
                         ("$dynamicRef" | "$recursiveRef", _) => {
                             return Err(format!("the schema uses {key}, which is not supported"));
                         }
-                        ("$id" | "$anchor", Value::String(_)) if depth > 0 => {
+                        // A nested `$anchor` is only a name, and no reference by such a name is followed.
+                        ("$id", Value::String(_)) if depth > 0 => {
                             return Err(format!("the schema has a nested {key}, which is not supported"));
                         }
                         ("pattern", Value::String(pattern)) => self.count_pattern(pattern)?,

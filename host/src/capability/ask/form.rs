@@ -61,7 +61,8 @@ impl Form {
             let shape = field.as_object().ok_or_else(|| format!("the field {name:?} is not a JSON object"))?;
             is_flat(shape).map_err(|why| format!("the field {name:?} {why}"))?;
         }
-        let validator = jsonschema::validator_for(&schema).map_err(|why| format!("the form is no JSON Schema: {why}"))?;
+        let validator =
+            jsonschema::validator_for(&schema).map_err(|why| format!("the form is no JSON Schema: {why}"))?;
         Ok(Self { schema, validator })
     }
 
@@ -116,8 +117,7 @@ mod tests {
         assert!(Form::parse(&fields(json!({"name": {"type": "string", "minLength": 1}}))).is_ok());
         let colours = json!({"type": "array", "items": {"type": "string", "enum": ["red", "blue"]}});
         assert!(Form::parse(&fields(json!({"colours": colours}))).is_ok());
-        let many: Map<String, Value> =
-            (0..=FORM_FIELDS).map(|n| (n.to_string(), json!({"type": "boolean"}))).collect();
+        let many: Map<String, Value> = (0..=FORM_FIELDS).map(|n| (n.to_string(), json!({"type": "boolean"}))).collect();
         for (form, word) in [
             (String::new(), "no JSON"),
             ("[]".into(), "not a JSON object"),
@@ -138,7 +138,8 @@ mod tests {
 
     #[test]
     fn an_answer_fits_if_it_has_all_that_is_wanted_and_nothing_else() {
-        let form = json!({"type": "object", "properties": {"age": {"type": "integer", "minimum": 0}}, "required": ["age"]});
+        let form =
+            json!({"type": "object", "properties": {"age": {"type": "integer", "minimum": 0}}, "required": ["age"]});
         let form = Form::parse(&form.to_string()).unwrap();
         let fits = |given: Value| form.fits(given.as_object().unwrap());
         assert_eq!(fits(json!({"age": 3})), Ok(()));

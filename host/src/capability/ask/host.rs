@@ -8,9 +8,8 @@ use wasmtime::component::{HasSelf, Linker};
 use super::{Answer, Asker, Form, THINKING, people::Silence};
 use crate::{
     capability::Capability,
-    component::valid_name,
     sandbox::CallState,
-    text::one_line,
+    text::{one_line, valid_name},
     wit::latest::ask::{self as wit, Reason},
 };
 
@@ -46,7 +45,7 @@ impl wit::Host for CallState {
 }
 
 async fn ask(asker: &Asker, name: String, message: &str, form: Form) -> Result<wit::Answer, wit::Fault> {
-    match asker.asking.people.ask(asker, name, message, form).await {
+    match asker.asking.people.ask(asker, name, message, form, THINKING).await {
         Ok(Answer::Given(given)) => Ok(wit::Answer::Given(Value::Object(given).to_string())),
         Ok(Answer::Declined) => Ok(wit::Answer::Declined),
         Ok(Answer::Dismissed) => Ok(wit::Answer::Dismissed),

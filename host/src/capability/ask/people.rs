@@ -123,15 +123,22 @@ impl People {
         Presence { people: Arc::clone(self), call: call.to_owned(), inquiries }
     }
 
-    /// Asks whoever is there for the call.
-    pub(super) async fn ask(&self, asker: &Asker, name: String, message: &str, form: Form) -> Result<Answer, Silence> {
+    /// Asks whoever is there for the call, for at most this long.
+    pub(super) async fn ask(
+        &self,
+        asker: &Asker,
+        name: String,
+        message: &str,
+        form: Form,
+        time: Duration,
+    ) -> Result<Answer, Silence> {
         let (answer, answered) = oneshot::channel();
         let who = format!("{} (component {}) asks", asker.tool, asker.asking.component);
         let inquiry = Inquiry { name, message: format!("{who}: {}", shown(message)), form, answer };
         let sender = self.lock().get(&asker.call).cloned().ok_or(Silence::Nobody)?;
         let _place = Place::taken(&self.waiting)?;
         sender.send(inquiry).map_err(|_| Silence::Nobody)?;
-        let answer = tokio::time::timeout(THINKING, answered).await.map_err(|_| Silence::Late)?;
+        let answer = tokio::time::timeout(time, answered).await.map_err(|_| Silence::Late)?;
         answer.map_err(|_| Silence::Nobody)
     }
 
@@ -186,9 +193,9 @@ mod tests {
     async fn who_is_there_for_the_call_is_asked_and_nobody_else() {
         let people = Arc::new(People::default());
         let mut here = people.attend("a");
-        assert_eq!(people.ask(&asker(&people, "b"), "q".into(), "?", form()).await, Err(Silence::Nobody));
+        assert_eq!(people.ask(&asker(&people, "b"), "q".into(), "?", form(), THINKING).await, Err(Silence::Nobody));
         let asker = asker(&people, "a");
-        let (answer, ()) = tokio::join!(people.ask(&asker, "q".into(), "how \u{202e}many", form()), async {
+        let (answer, ()) = tokio::join!(people.ask(&asker, "q".into(), "how \u{202e}many", form(), THINKING), async {
             let inquiry = here.next().await;
             assert_eq!(inquiry.message, r"t (component c) asks: how \u{202e}many");
             let few = |n| Answer::Given(Map::from_iter([("n".to_owned(), n)]));
@@ -197,14 +204,17 @@ mod tests {
         });
         assert_eq!(answer, Ok(Answer::Given(Map::from_iter([("n".to_owned(), json!(3))]))));
         drop(here);
-        assert_eq!(people.ask(&asker, "q".into(), "?", form()).await, Err(Silence::Nobody));
+        assert_eq!(people.ask(&asker, "q".into(), "?", form(), THINKING).await, Err(Silence::Nobody));
         assert!(people.lock().is_empty());
     }
 
-    #[tokio::test(start_paused = true)]
+    #[tokio::test]
     async fn nobody_is_waited_for_for_ever() {
         let people = Arc::new(People::default());
         let _here = people.attend("a");
-        assert_eq!(people.ask(&asker(&people, "a"), "q".into(), "?", form()).await, Err(Silence::Late));
+        assert_eq!(
+            people.ask(&asker(&people, "a"), "q".into(), "?", form(), Duration::from_millis(20)).await,
+            Err(Silence::Late)
+        );
     }
 }

@@ -71,7 +71,9 @@ impl Caller {
     pub(crate) fn new(commands: Arc<Commands>, call: &Call) -> Self {
         let Context { call_id, task_id, session_id } = &call.context;
         // A caller that names no task has its session for one: two agents must not share a directory.
-        let name = commands.terminals.name_of(&commands.component, task_id.as_ref().or(session_id.as_ref()).map(String::as_str));
+        let name = commands
+            .terminals
+            .name_of(&commands.component, task_id.as_ref().or(session_id.as_ref()).map(String::as_str));
         let (task, session) = (task_id.clone(), session_id.clone());
         Self { commands, tool: call.name.clone(), call: call_id.clone(), task, session, name, may_run: true }
     }

@@ -301,9 +301,7 @@ impl GrantFile {
                     known => format!("those who have some: {}", known.join(", ")),
                 };
                 let path = self.path.display();
-                Err(EditError::NothingToRevoke(format!(
-                    "{name} is granted nothing in {path}; {known}"
-                )))
+                Err(EditError::NothingToRevoke(format!("{name} is granted nothing in {path}; {known}")))
             }
         }
     }

@@ -29,7 +29,7 @@ use super::{
     problem::{Problem, json, json_text},
     query::Parameters,
 };
-use crate::approval::{Answer, AnswerError, Attendance, Queue, QuestionId, Shown};
+use crate::approval::{Answer, AnswerError, Attendance, QuestionId, Queue, Shown};
 
 /// The questions that wait.
 #[derive(Debug, Serialize, ToSchema)]

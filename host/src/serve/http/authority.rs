@@ -143,11 +143,48 @@ mod tests {
     fn what_could_be_read_in_two_ways_is_not_read() {
         let long = "a".repeat(300);
         for text in [
-            "", ":", ":80", ".", "localhost..", "a..b", "localhost:", "localhost:0", "localhost:65536", "localhost:+80",
-            "localhost:80:80", "user@localhost", "user:pw@localhost:80", "localhost/", "localhost#", "localhost?x",
-            "localhost ", " localhost", "local host", "localhost\t", "localhost,evil.com", "::1", "[::1", "::1]", "[::1]x",
-            "[::1]:", "[fe80::1%25eth0]", "[127.0.0.1]", "127.1", "127.0.0.1.", "2130706433", "0x7f.0.0.1", "0x7f000001",
-            "0177.0.0.1", "127.0.0.01", "1.2.3.4.5", "ⓛocalhost", "xn--\u{e4}", "%6cocalhost", "localhost%00", "\\", &long,
+            "",
+            ":",
+            ":80",
+            ".",
+            "localhost..",
+            "a..b",
+            "localhost:",
+            "localhost:0",
+            "localhost:65536",
+            "localhost:+80",
+            "localhost:80:80",
+            "user@localhost",
+            "user:pw@localhost:80",
+            "localhost/",
+            "localhost#",
+            "localhost?x",
+            "localhost ",
+            " localhost",
+            "local host",
+            "localhost\t",
+            "localhost,evil.com",
+            "::1",
+            "[::1",
+            "::1]",
+            "[::1]x",
+            "[::1]:",
+            "[fe80::1%25eth0]",
+            "[127.0.0.1]",
+            "127.1",
+            "127.0.0.1.",
+            "2130706433",
+            "0x7f.0.0.1",
+            "0x7f000001",
+            "0177.0.0.1",
+            "127.0.0.01",
+            "1.2.3.4.5",
+            "ⓛocalhost",
+            "xn--\u{e4}",
+            "%6cocalhost",
+            "localhost%00",
+            "\\",
+            &long,
         ] {
             assert_eq!(shown(text), None, "{text:?}");
         }
@@ -155,7 +192,9 @@ mod tests {
 
     #[test]
     fn only_pages_of_servers_have_an_origin() {
-        for text in ["null", "", "file://", "http://", "https:///", "ftp://a", "HTTP://a", "http:a", "http://a/", "http://a b"] {
+        for text in
+            ["null", "", "file://", "http://", "https:///", "ftp://a", "HTTP://a", "http:a", "http://a/", "http://a b"]
+        {
             assert_eq!(Origin::parse(text), None, "{text:?}");
         }
         let is_of = |origin: &str, host: &str| Origin::parse(origin).unwrap().is_of(&Authority::parse(host).unwrap());

@@ -50,8 +50,8 @@ impl Slot {
         self.phase().receiving = None;
     }
 
-    /// Whether the client takes what is sent.
-    pub(super) fn is_stuck(&self, stuck: bool) {
+    /// The client takes nothing of what is sent, or takes it again.
+    pub(super) fn set_stuck(&self, stuck: bool) {
         let mut phase = self.phase();
         phase.stuck = stuck.then(|| phase.stuck.unwrap_or_else(Instant::now));
     }
@@ -179,10 +179,10 @@ mod tests {
         let places = [connections.admit().unwrap(), connections.admit().unwrap()];
         places.iter().for_each(|place| place.slot.works());
         assert!(connections.admit().is_none());
-        places[1].slot.is_stuck(true);
+        places[1].slot.set_stuck(true);
         assert!(connections.admit().is_none(), "it may be reading");
         places[1].slot.phase().stuck = Instant::now().checked_sub(STUCK);
-        places[1].slot.is_stuck(true);
+        places[1].slot.set_stuck(true);
         let _third = connections.admit().unwrap();
         assert_eq!((is_closed(&places[0]), is_closed(&places[1])), (false, true));
     }
@@ -194,10 +194,10 @@ mod tests {
         assert!(place.slot.is_idle());
         place.slot.works();
         assert!(!place.slot.is_idle());
-        place.slot.is_stuck(true);
+        place.slot.set_stuck(true);
         place.slot.receives();
         assert!(!place.slot.is_idle(), "the end of the answer is still on its way");
-        place.slot.is_stuck(false);
+        place.slot.set_stuck(false);
         assert!(place.slot.is_idle());
     }
 

@@ -44,8 +44,7 @@ async fn guard(State(settings): State<Arc<Settings>>, request: Request, next: Ne
     let headers = response.headers_mut();
     // Nothing here is for other sites to embed, for browsers to guess at or for caches to keep.
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-    headers
-        .insert(HeaderName::from_static("cross-origin-resource-policy"), HeaderValue::from_static("same-origin"));
+    headers.insert(HeaderName::from_static("cross-origin-resource-policy"), HeaderValue::from_static("same-origin"));
     headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
     response
 }
@@ -204,12 +203,16 @@ mod tests {
         let bearer = |text: &str| verdict(&with, "/v1/call", &[HERE, ("authorization", text)]);
         assert_eq!(bearer(&format!("Bearer {SECRET}")), "ok");
         assert_eq!(bearer(&format!("bearer  {SECRET} ")), "ok");
-        for wrong in ["", "Bearer", "Bearer ", SECRET, "Basic 0123456789abcdef", "Bearer 0123456789abcdeF", "Bearerx", "ä"] {
+        for wrong in
+            ["", "Bearer", "Bearer ", SECRET, "Basic 0123456789abcdef", "Bearer 0123456789abcdeF", "Bearerx", "ä"]
+        {
             assert_eq!(bearer(wrong), "401", "{wrong}");
         }
         let twice = ("authorization", "Bearer 0123456789abcdef");
         assert_eq!(verdict(&with, "/v1/call", &[HERE, twice, twice]), "401");
-        for path in ["/", "/mcp", "/metrics", "/openapi.json", "/healthz/", "/healthz/x", "//healthz", "/HEALTHZ", "/none"] {
+        for path in
+            ["/", "/mcp", "/metrics", "/openapi.json", "/healthz/", "/healthz/x", "//healthz", "/HEALTHZ", "/none"]
+        {
             assert_eq!(verdict(&with, path, &[HERE]), "401", "{path}");
         }
         assert_eq!(verdict(&with, "/healthz", &[HERE]), "ok");

@@ -8,8 +8,14 @@ use crate::sandbox::limits::{KIB, MIB, bytes, thousands};
 /// a few dozen. One more takes the place of the one that was idle longest, so idle connections never lock anybody out.
 pub const CONNECTIONS: usize = 512;
 
+/// Connections that the kernel holds until they are let in. One too many is tried again by its client a second later.
+pub const BACKLOG: u32 = 1_024;
+
 /// Connections that were told to close and are not gone yet. While there are more, new ones wait in the kernel.
 pub const CLOSING: usize = 64;
+
+/// For telling a client that there is no place. It takes one of [`CLOSING`] meanwhile, so it is short.
+pub const REFUSE_WAIT: Duration = Duration::from_millis(500);
 
 /// How long a client may leave its response unread before its place goes to somebody else, where there is no other place.
 pub const STUCK: Duration = Duration::from_secs(1);
@@ -45,7 +51,10 @@ pub const WRITE_WAIT: Duration = Duration::from_secs(30);
 /// ended like any call whose caller has gone.
 pub const DRAIN: Duration = Duration::from_secs(35);
 
-/// How long the server rests when the system gives it no more files. Without it the loop would take a whole processor.
+/// How long the server waits for an idle connection to be closed when the system gives it no more files.
+pub const CLOSE_REST: Duration = Duration::from_millis(1);
+
+/// How long it rests where no connection is idle. Without it the loop would take a whole processor.
 pub const ACCEPT_REST: Duration = Duration::from_millis(50);
 
 /// Bytes of a task's or a session's id. Ids are short; what is counted by them is kept in memory.

@@ -30,6 +30,9 @@ const UNKNOWN: &str = "(unknown)";
 /// Calls of tools beyond [`COUNTED_TOOLS`].
 const OTHERS: &str = "(others)";
 
+/// Where a figure comes from that is looked at when Prometheus asks.
+type Look = fn(&Host) -> usize;
+
 /// Whose calls, and how they ended.
 type Labels = [(&'static str, String); 2];
 
@@ -42,7 +45,7 @@ pub struct Metrics {
     counted: Mutex<HashSet<String>>,
     connections: Gauge,
     instances: Counter,
-    gauges: Vec<(Gauge, fn(&Host) -> usize)>,
+    gauges: Vec<(Gauge, Look)>,
 }
 
 impl fmt::Debug for Metrics {
@@ -62,7 +65,7 @@ impl Metrics {
         registry.register_with_unit("call_duration", help, Unit::Seconds, durations.clone());
         registry.register("connections_open", "Open HTTP connections", connections.clone());
         registry.register("instances", "Sandboxes that were made", instances.clone());
-        let looked_at: [(&str, &str, fn(&Host) -> usize); 7] = [
+        let looked_at: [(&str, &str, Look); 7] = [
             ("calls_running", "Calls in a sandbox", |host| host.sandbox().calls_running()),
             ("calls_waiting", "Calls that wait for a sandbox", |host| host.sandbox().calls_waiting()),
             ("tools_loaded", "Tools that are loaded", |host| host.catalogue().tools().count()),
@@ -109,7 +112,8 @@ impl Metrics {
 
     /// The name that a call is counted by: of a bounded set, whatever clients send.
     fn label(&self, tool: &str) -> String {
-        let known = [TOOL_CALL, TOOL_DESCRIBE, TOOL_SEARCH].contains(&tool) || self.host.catalogue().get(tool).is_some();
+        let known =
+            [TOOL_CALL, TOOL_DESCRIBE, TOOL_SEARCH].contains(&tool) || self.host.catalogue().get(tool).is_some();
         if !known {
             return UNKNOWN.to_owned();
         }

@@ -12,7 +12,7 @@
 //! let settings = Arc::new(Settings::new("127.0.0.1:7411".parse()?, None, &[])?);
 //! let (metrics, stop) = (Metrics::new(&host), CancellationToken::new());
 //! let routes = router(&host, &settings, &metrics, &stop);
-//! let server = Server::bind(&settings).await?;
+//! let server = Server::bind(&settings)?;
 //! server.serve(guarded(routes, settings), metrics.connections(), stop).await;
 //! # Ok(())
 //! # }

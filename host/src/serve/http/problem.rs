@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 /// Why there is no answer. `kind` is from a closed list, `error` says what to do next.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Error)]
-pub struct Problem {
+pub(super) struct Problem {
     #[serde(skip)]
     status: StatusCode,
     /// What is wrong, and what to do about it.

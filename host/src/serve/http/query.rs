@@ -55,9 +55,10 @@ impl Parameters {
     pub(super) fn end(self) -> Result<(), Problem> {
         match self.0.first() {
             None => Ok(()),
-            Some((name, _)) => {
-                Err(Problem::bad_request(format!("there is no parameter {:?} here; see /openapi.json", one_line(name, SHOWN))))
-            }
+            Some((name, _)) => Err(Problem::bad_request(format!(
+                "there is no parameter {:?} here; see /openapi.json",
+                one_line(name, SHOWN)
+            ))),
         }
     }
 }

@@ -19,7 +19,8 @@ use hyper_util::{
 };
 use prometheus_client::metrics::gauge::Gauge;
 use tokio::{
-    net::{TcpListener, TcpStream},
+    io::AsyncWriteExt,
+    net::{TcpListener, TcpSocket, TcpStream},
     sync::Semaphore,
     time::{sleep, timeout},
 };
@@ -28,7 +29,8 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use super::{
     connections::{Connections, Place, Slot},
     limits::{
-        ACCEPT_REST, CLOSING, CONNECTIONS, DRAIN, HEADER_BYTES, HEADER_WAIT, HEADERS, WRITE_WAIT,
+        ACCEPT_REST, BACKLOG, CLOSE_REST, CLOSING, CONNECTIONS, DRAIN, HEADER_BYTES, HEADER_WAIT, HEADERS, REFUSE_WAIT,
+        WRITE_WAIT,
     },
     settings::Settings,
     watched::Watched,
@@ -52,11 +54,17 @@ pub struct BindError {
 }
 
 impl Server {
-    /// Listens where the settings say.
-    pub async fn bind(settings: &Settings) -> Result<Self, BindError> {
+    /// Listens where the settings say. Called on a runtime that serves it later.
+    pub fn bind(settings: &Settings) -> Result<Self, BindError> {
         let address = settings.address();
-        let listener = TcpListener::bind(address).await.map_err(|why| BindError { address, why })?;
-        Ok(Self { listener })
+        let listen = || {
+            let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
+            // A server that was just stopped leaves connections behind that the system still remembers.
+            socket.set_reuseaddr(true)?;
+            socket.bind(address)?;
+            socket.listen(BACKLOG)
+        };
+        listen().map(|listener| Self { listener }).map_err(|why| BindError { address, why })
     }
 
     /// Where it listens: the port is a real one even if any was wanted.
@@ -83,21 +91,24 @@ impl Server {
                 next = next => next,
             };
             match accepted {
-                Ok((stream, _)) => match connections.admit() {
-                    Some(place) => {
-                        let served = Arc::clone(&shared).connection(stream, place);
-                        tasks.spawn(async move {
-                            served.await;
-                            drop(permit);
-                        });
-                    }
-                    None => refuse(&stream),
-                },
+                Ok((stream, _)) => {
+                    let (place, shared) = (connections.admit(), Arc::clone(&shared));
+                    tasks.spawn(async move {
+                        match place {
+                            Some(place) => shared.connection(stream, place).await,
+                            None => refuse(stream).await,
+                        }
+                        drop(permit);
+                    });
+                }
                 // The client was gone before it was let in.
                 Err(why) if is_of_client(&why) => {}
+                Err(why) if connections.make_room() => {
+                    tracing::debug!("closed an idle connection to accept another: {why}");
+                    sleep(CLOSE_REST).await;
+                }
                 Err(why) => {
                     tracing::warn!("failed to accept a connection: {why}");
-                    connections.make_room();
                     sleep(ACCEPT_REST).await;
                 }
             }
@@ -112,13 +123,19 @@ impl Server {
     }
 }
 
-/// Tells a client that there is no place, without waiting for it. The answer fits into the empty buffer of a new connection.
-fn refuse(stream: &TcpStream) {
-    let head = "HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/json\r\nretry-after: 1\r\nconnection: close";
+/// Tells a client that there is no place.
+async fn refuse(mut stream: TcpStream) {
+    let head =
+        "HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/json\r\nretry-after: 1\r\nconnection: close";
     let text = format!("{head}\r\ncontent-length: {}\r\n\r\n{FULL}", FULL.len());
-    if let Err(why) = stream.try_write(text.as_bytes()) {
-        tracing::debug!("failed to tell a client that there is no place: {why}");
-    }
+    let told = async {
+        stream.write_all(text.as_bytes()).await?;
+        stream.shutdown().await?;
+        // What it sent is read before the connection is closed: otherwise the system would take the answer back.
+        tokio::io::copy(&mut stream, &mut tokio::io::sink()).await
+    };
+    // Whether it heard it or not, it goes.
+    let _told = timeout(REFUSE_WAIT, told).await;
 }
 
 /// Errors of one client, after which the next one is let in at once.

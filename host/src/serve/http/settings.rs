@@ -40,9 +40,9 @@ impl Settings {
         if token.is_none() && !address.ip().to_canonical().is_loopback() {
             return Err(SettingsError::NeedsToken(address));
         }
-        let named = allowed_hosts.iter().map(|text| {
-            Authority::parse(text).ok_or_else(|| SettingsError::BadHost(one_line(text, SHOWN)))
-        });
+        let named = allowed_hosts
+            .iter()
+            .map(|text| Authority::parse(text).ok_or_else(|| SettingsError::BadHost(one_line(text, SHOWN))));
         Ok(Self { address, token, named: named.collect::<Result<_, _>>()? })
     }
 

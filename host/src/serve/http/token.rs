@@ -108,7 +108,9 @@ mod tests {
 
     #[test]
     fn a_token_is_long_and_can_be_sent() {
-        for (text, words) in [("", "0 characters"), ("short", "5 characters"), ("0123456789abcde\u{e4}f", "letters, digits")] {
+        for (text, words) in
+            [("", "0 characters"), ("short", "5 characters"), ("0123456789abcde\u{e4}f", "letters, digits")]
+        {
             let why = Token::new(text).unwrap_err().to_string();
             assert!(why.contains(words), "{why}");
         }

@@ -33,14 +33,14 @@ impl<S> Watched<S> {
     fn watched<T>(&mut self, cx: &mut Context<'_>, written: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
         if written.is_ready() {
             if self.stuck.take().is_some() {
-                self.slot.is_stuck(false);
+                self.slot.set_stuck(false);
             }
             return written;
         }
         let patience = self.patience;
         let slot = &self.slot;
         let timer = self.stuck.get_or_insert_with(|| {
-            slot.is_stuck(true);
+            slot.set_stuck(true);
             Box::pin(sleep(patience))
         });
         ready!(timer.as_mut().poll(cx));
@@ -79,5 +79,34 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Watched<S> {
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         Pin::new(&mut self.stream).poll_shutdown(cx)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt, duplex};
+
+    use super::{super::connections::Connections, *};
+
+    #[tokio::test]
+    async fn a_client_that_takes_nothing_is_given_up_and_a_slow_one_is_not() {
+        let connections = Connections::new(1);
+        let place = connections.admit().unwrap();
+        let patience = Duration::from_millis(300);
+        let (near, mut far) = duplex(8);
+        let mut watched = Watched::new(near, place.slot().clone(), patience);
+        let reads = async {
+            // Longer than the patience in all, and each byte is progress.
+            for _ in 0..30 {
+                sleep(patience / 20).await;
+                far.read_u8().await.unwrap();
+            }
+        };
+        let (written, ()) = tokio::join!(watched.write_all(&[0; 38]), reads);
+        written.unwrap();
+        assert!(place.slot().is_idle());
+        let why = watched.write_all(&[0; 38]).await.unwrap_err();
+        assert_eq!(why.kind(), io::ErrorKind::TimedOut);
+        assert!(!place.slot().is_idle());
     }
 }

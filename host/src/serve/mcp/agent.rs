@@ -11,17 +11,24 @@ use std::{
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::{
-        CallToolRequestParams, CallToolResponse, Implementation, ListToolsResult, LoggingLevel, PaginatedRequestParams,
-        ProtocolVersion, ServerCapabilities, ServerConfig, SetLevelRequestMethod, SetLevelRequestParams,
-        SubscriptionFilter, Tool,
+        CallToolRequestMethod, CallToolRequestParams, CallToolResponse, CompleteRequestMethod, CompleteRequestParams,
+        CompleteResult, ConstString, CustomRequest, CustomResult, ErrorCode, Implementation, ListPromptsRequestMethod,
+        ListPromptsResult, ListResourceTemplatesRequestMethod, ListResourceTemplatesResult, ListResourcesRequestMethod,
+        ListResourcesResult, ListToolsResult, LoggingLevel, MetaObject, PaginatedRequestParams, ProtocolVersion,
+        ServerCapabilities, ServerConfig, SetLevelRequestMethod, SetLevelRequestParams, SubscriptionFilter, Tool,
     },
     service::{NotificationContext, RequestContext, SubscriptionContext},
 };
 use serde_json::Value;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use super::{Mcp, NoRandomness, Shared, call::Caller, limits::TASK_BYTES, random_name, tools};
-use crate::CallContext;
+use super::{
+    Mcp, NotServed, Shared,
+    call::Caller,
+    limits::{AGENTS, TASK_BYTES},
+    random_name, tools,
+};
+use crate::{CallContext, text::one_line};
 
 /// The revisions that are served.
 const VERSIONS: &[ProtocolVersion] = &[
@@ -33,6 +40,16 @@ const VERSIONS: &[ProtocolVersion] = &[
 
 /// Where a request's metadata may name the agent's task. Guardrails count by it, and what a task read and runs is its own.
 const TASK: &str = "hermes-host/task";
+
+/// Methods that are served. rmcp takes them for unknown ones where their params can't be read.
+const KNOWN: &[&str] =
+    &["initialize", "logging/setLevel", "server/discover", "subscriptions/listen", "tools/call", "tools/list"];
+
+/// Bytes of an unknown method that an error repeats.
+const METHOD_BYTES: usize = 80;
+
+/// Where a result's metadata names the server.
+const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
 
 /// What the model of a client is told about the server.
 const INSTRUCTIONS: &str = "Tools in sandboxes. A tool has what its operator granted and no more: what is refused stays refused, so \
@@ -53,26 +70,29 @@ pub(super) struct Agent {
 
 impl Agent {
     /// For a client that is there until this is dropped.
-    pub(super) fn of_connection(mcp: &Mcp) -> Result<Self, NoRandomness> {
+    pub(super) fn of_connection(mcp: &Mcp) -> Result<Self, NotServed> {
         Self::new(mcp, true)
     }
 
     /// For HTTP, where a client of 2026-07-28 and later is nobody between its requests.
-    pub(super) fn of_requests(mcp: &Mcp) -> Result<Self, NoRandomness> {
+    pub(super) fn of_requests(mcp: &Mcp) -> Result<Self, NotServed> {
         Self::new(mcp, false)
     }
 
-    fn new(mcp: &Mcp, is_connection: bool) -> Result<Self, NoRandomness> {
-        let gone = CancellationToken::new();
-        Ok(Self {
-            shared: Arc::clone(&mcp.0),
-            session: random_name("mcp-")?,
+    fn new(mcp: &Mcp, is_connection: bool) -> Result<Self, NotServed> {
+        let (gone, session, shared) = (CancellationToken::new(), random_name("mcp-")?, Arc::clone(&mcp.0));
+        // Counted first and given back by the drop: two that come together do not both take the last place.
+        let others = shared.agents.fetch_add(1, Ordering::AcqRel);
+        let agent = Self {
+            shared,
+            session,
             is_connection,
             was_used: AtomicBool::new(false),
             level: Mutex::new(None),
             _gone: gone.clone().drop_guard(),
             gone,
-        })
+        };
+        if others < AGENTS { Ok(agent) } else { Err(NotServed::TooMany) }
     }
 
     /// Where a call comes from: a task that the client names, and a session that lives as long as the client can be known.
@@ -98,6 +118,7 @@ impl Agent {
 impl Drop for Agent {
     /// What a session ran ends with it.
     fn drop(&mut self) {
+        self.shared.agents.fetch_sub(1, Ordering::AcqRel);
         if !self.was_used.load(Ordering::Relaxed) {
             return;
         }
@@ -110,6 +131,18 @@ impl Drop for Agent {
     }
 }
 
+/// What this server calls itself.
+fn own() -> Implementation {
+    Implementation::new("hermes-host", env!("CARGO_PKG_VERSION"))
+}
+
+/// Says in a result who gave it, as is asked of servers that no client has met before.
+fn identify(meta: &mut Option<MetaObject>) {
+    if let Ok(own) = serde_json::to_value(own()) {
+        meta.get_or_insert_default().insert(SERVER_INFO.to_owned(), own);
+    }
+}
+
 /// Whether a request is of 2026-07-28 or later, where it says all about itself.
 fn is_current(context: &RequestContext<RoleServer>) -> bool {
     context.protocol_version().is_some_and(|version| version.as_str() >= ProtocolVersion::V_2026_07_28.as_str())
@@ -119,9 +152,7 @@ impl ServerHandler for Agent {
     fn get_info(&self) -> ServerConfig {
         let capabilities =
             ServerCapabilities::builder().enable_tools().enable_tool_list_changed().enable_logging().build();
-        ServerConfig::new(capabilities)
-            .with_server_info(Implementation::new("hermes-host", env!("CARGO_PKG_VERSION")))
-            .with_instructions(INSTRUCTIONS)
+        ServerConfig::new(capabilities).with_server_info(own()).with_instructions(INSTRUCTIONS)
     }
 
     fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
@@ -134,7 +165,12 @@ impl ServerHandler for Agent {
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         let cursor = request.and_then(|request| request.cursor);
-        tools::page(&self.shared.host, cursor.as_deref(), is_current(&context)).await
+        let is_current = is_current(&context);
+        let mut page = tools::page(&self.shared.host, cursor.as_deref(), is_current).await?;
+        if is_current {
+            identify(&mut page.meta);
+        }
+        Ok(page)
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
@@ -152,7 +188,14 @@ impl ServerHandler for Agent {
             true => context.meta.log_level(),
             false => *self.level.lock().unwrap_or_else(PoisonError::into_inner),
         };
-        Caller { shared: &self.shared, context: &context, is_current, level }.call(request, origin).await
+        let mut response =
+            Caller { shared: &self.shared, context: &context, is_current, level }.call(request, origin).await?;
+        match &mut response {
+            CallToolResponse::Complete(result) if is_current => identify(&mut result.meta),
+            CallToolResponse::InputRequired(result) => identify(&mut result.meta),
+            _ => {}
+        }
+        Ok(response)
     }
 
     async fn set_level(
@@ -165,6 +208,59 @@ impl ServerHandler for Agent {
         }
         *self.level.lock().unwrap_or_else(PoisonError::into_inner) = Some(request.level);
         Ok(())
+    }
+
+    /// What rmcp could not read as a request that it knows.
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        let CustomRequest { method, params, .. } = request;
+        if KNOWN.contains(&method.as_str()) {
+            let why = match method.as_str() {
+                CallToolRequestMethod::VALUE => {
+                    serde_json::from_value::<CallToolRequestParams>(params.unwrap_or_default()).err()
+                }
+                _ => None,
+            };
+            let why = why.map_or_else(String::new, |why| format!(": {why}"));
+            return Err(ErrorData::invalid_params(format!("the params of {method} can't be read{why}"), None));
+        }
+        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, one_line(&method, METHOD_BYTES), None))
+    }
+
+    /// This and the following have empty lists by default, which would be a promise of more than tools.
+    async fn list_prompts(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        Err(ErrorData::method_not_found::<ListPromptsRequestMethod>())
+    }
+
+    async fn list_resources(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        Err(ErrorData::method_not_found::<ListResourcesRequestMethod>())
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        Err(ErrorData::method_not_found::<ListResourceTemplatesRequestMethod>())
+    }
+
+    async fn complete(
+        &self,
+        _: CompleteRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
+        Err(ErrorData::method_not_found::<CompleteRequestMethod>())
     }
 
     /// Tells clients before 2026-07-28 of changes, for as long as they are there.

@@ -15,6 +15,7 @@ use serde_json::Value;
 use super::{
     Shared,
     conversation::{Conversation, Next, Reports},
+    elicit::elicit,
     question::{self, Asked, NoAnswer},
     result::result,
     waiting::{Waits, binding},
@@ -55,8 +56,9 @@ impl Caller<'_> {
         let CallToolRequestParams { name, arguments, input_responses, request_state, .. } = request;
         let arguments = arguments.map_or_else(|| "{}".into(), |arguments| Value::Object(arguments).to_string());
         let called = Called { name: name.into_owned(), arguments, started: Instant::now() };
-        if !self.is_current && request_state.is_some() {
-            return Err(ErrorData::invalid_params("requestState came with protocol version 2026-07-28", None));
+        if request_state.is_some() && !(self.is_current && self.can_ask()) {
+            let why = "requestState is for clients of 2026-07-28 and later that take elicitation; call the tool again without it";
+            return Err(ErrorData::invalid_params(why, None));
         }
         if !self.can_ask() {
             return self.call_alone(called, origin).await;
@@ -203,8 +205,7 @@ impl Caller<'_> {
         let mut complaint: Option<String> = None;
         for _ in 0..TRIES {
             let Some(params) = asked.params(complaint.as_deref()) else { break };
-            let peer = &self.context.peer;
-            let Ok(result) = peer.create_elicitation_with_timeout(params, Some(asked.time())).await else { break };
+            let Some(result) = elicit(&self.context.peer, params, asked.time()).await else { break };
             match asked.answer(&self.shared.host, result) {
                 Ok(()) => return,
                 Err(NoAnswer { asked: again, why }) => (asked, complaint) = (again, Some(why)),

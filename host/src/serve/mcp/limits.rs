@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::sandbox::limits::{MIB, bytes};
+use crate::sandbox::limits::{MIB, bytes, thousands};
 
 /// One message on stdio, and one request body over HTTP. Arguments are bounded by 1 MiB; a call with them in JSON fits with room to
 /// spare, and a client can't make the host hold more.
@@ -20,8 +20,9 @@ pub(super) const TASK_BYTES: usize = 128;
 /// How long an HTTP session without a request or an open stream is kept. Clients before 2026-07-28 begin a new one after that.
 pub(super) const SESSION_IDLE: Duration = Duration::from_secs(30 * 60);
 
-/// HTTP sessions at the same time. Each is some kilobytes; a client that begins ones without end must not fill the memory.
-pub(super) const SESSIONS: usize = 1_000;
+/// Clients at the same time: sessions of those before 2026-07-28, and single requests of later ones. A session is some kilobytes, and who
+/// begins ones without end must not fill the memory.
+pub(super) const AGENTS: usize = 2_000;
 
 /// The table of these limits for the documentation, in Markdown.
 pub fn table() -> String {
@@ -29,7 +30,7 @@ pub fn table() -> String {
         ("one MCP message", bytes(MESSAGE)),
         ("tools in one page of `tools/list`", PAGE.to_string()),
         ("calls that wait for a client's answer", WAITING.to_string()),
-        ("HTTP sessions of clients before 2026-07-28", SESSIONS.to_string()),
+        ("MCP sessions of clients before 2026-07-28, with all open requests of later ones", thousands(AGENTS as u64)),
         ("such a session without a request", format!("{} min", SESSION_IDLE.as_secs() / 60)),
     ];
     let rows = rows.map(|(name, value)| format!("| {name} | {value} |\n"));

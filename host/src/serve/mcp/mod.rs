@@ -10,6 +10,7 @@
 mod agent;
 mod call;
 mod conversation;
+mod elicit;
 mod http;
 mod limits;
 mod question;
@@ -18,7 +19,10 @@ mod stdio;
 mod tools;
 mod waiting;
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, atomic::AtomicUsize},
+    time::Duration,
+};
 
 use rmcp::model::RequestStateCodec;
 
@@ -38,13 +42,24 @@ struct Shared {
     host: Host,
     waiting: Waiting,
     seal: RequestStateCodec,
+    /// How many clients there are.
+    agents: AtomicUsize,
     listener: Option<CallListener>,
 }
 
-/// The system gave no random bytes, so no state can be sealed.
+/// The system gave no random bytes, so nothing can be named or sealed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the system gave no random bytes for the key that seals waiting calls")]
+#[error("the system gave no random bytes")]
 pub struct NoRandomness;
+
+/// Why a client is not served.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+enum NotServed {
+    #[error(transparent)]
+    NoRandomness(#[from] NoRandomness),
+    #[error("{} clients are served already; try again later", limits::AGENTS)]
+    TooMany,
+}
 
 impl Mcp {
     /// A server for these tools.
@@ -53,7 +68,7 @@ impl Mcp {
         getrandom::fill(&mut key).map_err(|_| NoRandomness)?;
         // The key has the least length there is, so this can't fail.
         let seal = RequestStateCodec::try_new(key).map_err(|_| NoRandomness)?;
-        Ok(Self(Arc::new(Shared { host, waiting: Waiting::default(), seal, listener })))
+        Ok(Self(Arc::new(Shared { host, waiting: Waiting::default(), seal, agents: AtomicUsize::new(0), listener })))
     }
 }
 

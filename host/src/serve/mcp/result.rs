@@ -72,7 +72,9 @@ fn structured(
     let broken = |why: &str| format!("{name} broke its own contract, its result does not fit its output schema: {why}");
     let json = json.ok_or_else(|| broken("it is not one JSON value"))?;
     match entry.output_validator() {
-        Ok(Some(validator)) => validator.validate(&json).map_err(|why| broken(&crate::text::one_line(&why.to_string(), 500)))?,
+        Ok(Some(validator)) => {
+            validator.validate(&json).map_err(|why| broken(&crate::text::one_line(&why.to_string(), 500)))?
+        }
         Ok(None) => {}
         Err(why) => return Err(broken(&why)),
     }

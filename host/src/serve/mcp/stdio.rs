@@ -4,6 +4,7 @@ use rmcp::{
     service::{ServerInitializeError, serve_server_with_ct},
     transport::{async_rw::AsyncRwTransport, stdio_pipes},
 };
+use tokio::io::AsyncReadExt;
 use tokio_util::sync::CancellationToken;
 
 use super::{Mcp, agent::Agent, limits::MESSAGE};
@@ -12,6 +13,8 @@ impl Mcp {
     /// Serves one client until it closes its end or the token is cancelled.
     pub async fn serve_stdio(&self, stop: CancellationToken) -> std::io::Result<()> {
         let (read, write) = stdio_pipes();
+        // A last line without its end is a message too.
+        let read = read.chain(b"\n".as_slice());
         let transport = AsyncRwTransport::new(read, write).with_max_line_length(MESSAGE);
         let agent = Agent::of_connection(self).map_err(std::io::Error::other)?;
         match serve_server_with_ct(agent, transport, stop.clone()).await {

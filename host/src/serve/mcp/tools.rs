@@ -14,22 +14,25 @@ use crate::{
 };
 
 /// The page after this cursor. A cursor is the last name of the page before: it holds whatever was added or removed meanwhile.
-pub(super) async fn page(host: &Host, cursor: Option<&str>, any_structure: bool) -> Result<ListToolsResult, ErrorData> {
+pub(super) async fn page(host: &Host, cursor: Option<&str>, is_current: bool) -> Result<ListToolsResult, ErrorData> {
     if let Some(cursor) = cursor.filter(|cursor| !valid_name(cursor)) {
         let why = format!("{:?} is no cursor of this list; begin without one", crate::text::one_line(cursor, 80));
         return Err(ErrorData::invalid_params(why, None));
     }
     let request = DefinitionsRequest { format: Format::Mcp, ..DefinitionsRequest::default() };
-    let definitions = host.definitions(&request).await.map_err(|why| ErrorData::internal_error(why.to_string(), None))?;
+    let definitions =
+        host.definitions(&request).await.map_err(|why| ErrorData::internal_error(why.to_string(), None))?;
     let after = definitions.names.partition_point(|name| cursor.is_some_and(|cursor| name.as_str() <= cursor));
     let end = definitions.names.len().min(after + PAGE);
-    let tools = definitions.tools.into_iter().take(end).skip(after).map(|tool| for_client(tool, any_structure));
+    let tools = definitions.tools.into_iter().take(end).skip(after).map(|tool| for_client(tool, is_current));
     let tools = tools.collect::<Result<Vec<_>, _>>()?;
     let mut result = ListToolsResult::with_all_items(tools);
     result.next_cursor = (end < definitions.names.len()).then(|| definitions.names.get(end - 1).cloned()).flatten();
-    // As long as the answers of checks are kept: a change of the folder is told at once.
-    result.ttl_ms = u64::try_from(CHECK_TTL.as_millis()).ok();
-    result.cache_scope = Some(CacheScope::Private);
+    if is_current {
+        // As long as the answers of checks are kept: a change of the folder is told at once.
+        result.ttl_ms = u64::try_from(CHECK_TTL.as_millis()).ok();
+        result.cache_scope = Some(CacheScope::Private);
+    }
     Ok(result)
 }
 

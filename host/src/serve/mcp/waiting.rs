@@ -35,7 +35,13 @@ pub(super) enum Lost {
 impl Waiting {
     /// Keeps a call until it is taken back, for at most this long, and gives its sealed name. Nothing where too many wait: then the call
     /// is dropped, which ends its guest.
-    pub(super) fn keep(&self, seal: &RequestStateCodec, binding: &[u8], waits: Waits, time: Duration) -> Option<String> {
+    pub(super) fn keep(
+        &self,
+        seal: &RequestStateCodec,
+        binding: &[u8],
+        waits: Waits,
+        time: Duration,
+    ) -> Option<String> {
         let name = random_name("").ok()?;
         {
             let mut calls = self.lock();
