@@ -3,9 +3,18 @@
 mod abuse;
 mod client;
 mod clients;
+mod endurance;
+mod guests;
 mod http;
+mod meanwhile;
 mod openapi;
+mod pipe;
+mod post;
+mod questions;
 mod reload;
+mod retries;
+mod stdio;
+mod tools;
 
 use std::{
     io::{BufRead, BufReader},

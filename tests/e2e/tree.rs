@@ -77,17 +77,21 @@ fn only_the_terminal_and_the_compiler_start_processes_and_doctor_asks_what_is_in
 
 #[test]
 fn only_the_reviewer_and_the_server_open_sockets_and_the_terminal_pipes_alone() {
-    let words = ["TcpStream", "TcpListener", "UdpSocket", "std::net", "ureq"];
-    assert_eq!(offenders(&words, &["approval/reviewer/", "serve/http/"]), [""; 0]);
-    assert_eq!(
-        offenders(&["tokio::net", "    net::"], &["capability/terminal/child/", "serve/http/server.rs"]),
-        [""; 0]
-    );
+    let sockets = ["TcpStream", "TcpListener", "TcpSocket", "UdpSocket", "UnixStream", "UnixListener", "UnixDatagram"];
+    let allowed = ["approval/reviewer/", "capability/terminal/", "serve/http/server.rs"];
+    assert_eq!(offenders(&sockets, &allowed), [""; 0]);
+    assert_eq!(offenders(&["ureq"], &["approval/reviewer/"]), [""; 0]);
+}
+
+#[test]
+fn one_room_knows_the_library_of_the_protocol() {
+    assert_eq!(offenders(&["rmcp::", "use rmcp"], &["serve/mcp/"]), [""; 0]);
 }
 
 #[test]
 fn the_library_never_uses_the_command_line_and_lower_rooms_never_use_higher_ones() {
     assert_eq!(offenders(&["crate::cli"], &["cli/", "main.rs"]), [""; 0]);
+    assert_eq!(offenders(&["crate::serve"], &["serve/"]), [""; 0]);
     let below = |room: &str, higher: &[&str]| {
         let inside = sources().into_iter().filter(|(name, _)| name.starts_with(room));
         let bad: Vec<String> =
@@ -155,6 +159,37 @@ mod docs {
     #[test]
     fn the_table_of_limits_on_http_is_that_of_the_code() {
         check_block("SECURITY.md", "http-limits", &hermes_host::serve::http::limits::table());
+    }
+
+    #[test]
+    fn the_table_of_limits_on_mcp_is_that_of_the_code() {
+        check_block("SECURITY.md", "mcp-limits", &hermes_host::serve::mcp::limits_table());
+    }
+
+    #[test]
+    fn the_table_of_limits_on_questions_is_that_of_the_code() {
+        check_block("SECURITY.md", "ask-limits", &capability::ask::limits_table());
+    }
+
+    #[test]
+    fn the_configurations_in_the_readme_are_those_of_the_binary() {
+        for (client, language) in [
+            ("claude-desktop", "json"),
+            ("claude-code", "json"),
+            ("hermes", "yaml"),
+            ("vscode", "json"),
+            ("codex", "toml"),
+        ] {
+            let binary = env!("CARGO_BIN_EXE_hermes-host");
+            let arguments = ["run", "--print-config", client, "--workspace", "/home/ada/project"];
+            let mut command = std::process::Command::new(binary);
+            let output =
+                command.args(arguments).env_remove("HERMES_HOME").env_remove("HERMES_HOST_TOKEN").output().unwrap();
+            let program = std::fs::canonicalize(binary).unwrap();
+            let text = String::from_utf8(output.stdout).unwrap();
+            let text = text.replace(program.to_str().unwrap(), "/usr/local/bin/hermes-host");
+            check_block("README.md", &format!("config-{client}"), &format!("```{language}\n{text}```\n"));
+        }
     }
 
     #[test]

@@ -7,9 +7,24 @@ mod people;
 
 use std::sync::Arc;
 
+use crate::sandbox::limits::bytes;
+
 pub use form::{FORM_BYTES, FORM_FIELDS, Form};
 pub(super) use host::link;
 pub use people::{Answer, Inquiry, Misfit, People, Presence, QUESTION_BYTES, THINKING, WAITING_FORMS};
+
+/// The table of these limits for the documentation, in Markdown.
+pub fn limits_table() -> String {
+    let rows = [
+        ("text of a question", bytes(QUESTION_BYTES)),
+        ("a form", bytes(FORM_BYTES)),
+        ("its fields", FORM_FIELDS.to_string()),
+        ("forms that wait at once", WAITING_FORMS.to_string()),
+        ("a person's time for one", format!("{} s", THINKING.as_secs())),
+    ];
+    let rows = rows.map(|(name, value)| format!("| {name} | {value} |\n"));
+    format!("| limit | value |\n|---|---|\n{}", rows.concat())
+}
 
 /// What a component may ask, by the operator's grant.
 #[derive(Clone, Debug)]

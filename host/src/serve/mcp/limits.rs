@@ -4,8 +4,7 @@ use std::time::Duration;
 
 use crate::sandbox::limits::{MIB, bytes, thousands};
 
-/// One message on stdio, and one request body over HTTP. Arguments are bounded by 1 MiB; a call with them in JSON fits with room to
-/// spare, and a client can't make the host hold more.
+/// One message on stdio, and one request over HTTP. As much as the arguments of a call may have; a client can't make the host hold more.
 pub(super) const MESSAGE: usize = 4 * MIB;
 
 /// Tools in one page of a list. Clients that ask for one page alone see all tools of most hosts.

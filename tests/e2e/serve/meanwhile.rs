@@ -1,0 +1,165 @@
+//! What passes between the server and a client while a call runs, or while none does.
+
+use std::time::{Duration, Instant};
+
+use hermes_host::sandbox::limits::CONCURRENT_CALLS;
+use serde_json::{Value, json};
+
+use super::{
+    ENDLESS, guests,
+    pipe::{Pipe, current, error, result, text, with_meta},
+};
+use crate::{cli::Place, guest};
+
+fn place() -> Place {
+    let place = Place::new();
+    place.drop_in("good.wasm", &guest::good("good"));
+    place.drop_in("reports.wasm", &guests::reports());
+    place
+}
+
+/// As many loops as there are places: the next call comes to one only if a cancelled guest is gone.
+#[test]
+fn a_cancelled_call_ends_its_guest_and_leaves_its_place() {
+    let place = place();
+    place.drop_in("loops.wasm", &guest::attack("loops_in_handle"));
+    place.configure(&format!("[tools.loops]\n{ENDLESS}\n"));
+    for is_current in [false, true] {
+        let mut pipe = if is_current { Pipe::open(&place) } else { Pipe::legacy(&place, json!({})) };
+        let params = |tool: &str| {
+            let params = json!({ "name": tool });
+            if is_current { current(json!({}), params) } else { params }
+        };
+        let loops: Vec<Value> =
+            (0..CONCURRENT_CALLS).map(|_| pipe.ask("tools/call", params("loops_in_handle"))).collect();
+        // Read after all of them.
+        pipe.request("tools/list", params("unused"));
+        for id in &loops {
+            pipe.cancel(id);
+        }
+        let start = Instant::now();
+        let next: Vec<Value> = (0..CONCURRENT_CALLS).map(|_| pipe.ask("tools/call", params("good"))).collect();
+        for id in next {
+            assert_eq!(text(&result(pipe.answer(&id))), "ok");
+        }
+        assert!(start.elapsed() < Duration::from_secs(10), "{:?}", start.elapsed());
+    }
+}
+
+/// A call's progress by its token, and its answer: in the order in which they came.
+fn progress(pipe: &mut Pipe, params: Value) -> (Vec<Value>, Value) {
+    let id = pipe.ask("tools/call", params);
+    let mut told = Vec::new();
+    loop {
+        let message = pipe.next();
+        match message.get("method") {
+            None => {
+                assert_eq!(message["id"], id);
+                return (told, message["result"].clone());
+            }
+            Some(_) => told.push(message),
+        }
+    }
+}
+
+#[test]
+fn progress_comes_before_the_result_under_the_clients_own_token() {
+    let place = place();
+    for is_current in [false, true] {
+        let mut pipe = if is_current { Pipe::open(&place) } else { Pipe::legacy(&place, json!({})) };
+        for token in [json!("a text"), json!(7), json!(0)] {
+            let params = with_meta(json!({"name": "reports"}), &[("progressToken", token.clone())]);
+            let params = if is_current { current(json!({}), params) } else { params };
+            let (told, answer) = progress(&mut pipe, params);
+            assert_eq!(text(&answer), "ok");
+            let steps: Vec<(f64, Option<f64>, Option<&str>)> = told
+                .iter()
+                .map(|one| {
+                    assert_eq!(
+                        (&one["method"], &one["params"]["progressToken"]),
+                        (&json!("notifications/progress"), &token)
+                    );
+                    let params = &one["params"];
+                    (params["progress"].as_f64().unwrap(), params["total"].as_f64(), params["message"].as_str())
+                })
+                .collect();
+            assert_eq!(steps, [(0.0, Some(2.0), None), (1.0, Some(2.0), Some("half")), (2.0, None, None)]);
+        }
+        // Nobody asked for it.
+        let params =
+            if is_current { current(json!({}), json!({"name": "reports"})) } else { json!({"name": "reports"}) };
+        assert_eq!(progress(&mut pipe, params).0, [] as [Value; 0]);
+    }
+}
+
+/// What a client hears of a tool's log: levels and texts.
+fn log(told: &[Value]) -> Vec<(&str, &str)> {
+    let messages = told.iter().filter(|one| one["method"] == "notifications/message");
+    messages.map(|one| (one["params"]["level"].as_str().unwrap(), one["params"]["data"].as_str().unwrap())).collect()
+}
+
+#[test]
+fn a_client_hears_as_much_of_the_log_as_it_wants() {
+    let place = place();
+    let mut pipe = Pipe::legacy(&place, json!({}));
+    assert_eq!(log(&progress(&mut pipe, json!({"name": "reports"})).0), []);
+    let (detail, warning) = (("debug", "a detail"), ("warning", "a warning"));
+    for (level, expected) in [("warning", vec![warning]), ("debug", vec![detail, warning]), ("emergency", vec![])] {
+        assert_eq!(result(pipe.request("logging/setLevel", json!({ "level": level }))), json!({}));
+        assert_eq!(log(&progress(&mut pipe, json!({"name": "reports"})).0), expected, "{level}");
+    }
+    // From 2026-07-28 on each request says it for itself.
+    let mut pipe = Pipe::open(&place);
+    let params = current(json!({}), json!({"name": "reports"}));
+    let wanted = with_meta(params.clone(), &[("io.modelcontextprotocol/logLevel", json!("warning"))]);
+    assert_eq!(log(&progress(&mut pipe, wanted).0), [warning]);
+    assert_eq!(log(&progress(&mut pipe, params).0), []);
+}
+
+#[test]
+fn clients_before_2026_are_told_of_a_dropped_and_a_removed_file() {
+    let place = place();
+    let mut pipe = Pipe::legacy(&place, json!({}));
+    pipe.assert_good(json!({"name": "good"}));
+    place.drop_in("late.wasm", &guest::good("late"));
+    pipe.wait_for("notifications/tools/list_changed");
+    assert_eq!(text(&pipe.call("late", json!({}))), "ok");
+    std::fs::remove_file(place.tools().join("late.wasm")).unwrap();
+    pipe.wait_for("notifications/tools/list_changed");
+    let (code, _) = error(&pipe.request("tools/call", json!({"name": "late"})));
+    assert_eq!(code, -32602);
+}
+
+#[test]
+fn a_subscription_is_confirmed_first_and_told_of_what_it_asked_for() {
+    let place = place();
+    let mut pipe = Pipe::open(&place);
+    let listen = |what: &str| {
+        let mut wanted = json!({});
+        wanted[what] = json!(true);
+        current(json!({}), json!({ "notifications": wanted }))
+    };
+    let subscription = |message: &Value| message["params"]["_meta"]["io.modelcontextprotocol/subscriptionId"].clone();
+    // This server has no prompts: what is not there is left out of the confirmation.
+    let prompts = pipe.ask("subscriptions/listen", listen("promptsListChanged"));
+    let confirmed = pipe.next();
+    assert_eq!(confirmed["method"], "notifications/subscriptions/acknowledged");
+    assert_eq!((subscription(&confirmed), &confirmed["params"]["notifications"]), (prompts, &json!({})));
+    let tools = pipe.ask("subscriptions/listen", listen("toolsListChanged"));
+    let confirmed = pipe.next();
+    assert_eq!(confirmed["params"]["notifications"], json!({"toolsListChanged": true}));
+    assert_eq!(subscription(&confirmed), tools);
+    place.drop_in("late.wasm", &guest::good("late"));
+    let told = pipe.next();
+    assert_eq!((&told["method"], subscription(&told)), (&json!("notifications/tools/list_changed"), tools.clone()));
+    // Who gave it up hears no more of it.
+    pipe.cancel(&tools);
+    place.drop_in("later.wasm", &guest::good("later"));
+    let called = || current(json!({}), json!({"name": "later"}));
+    let start = Instant::now();
+    while pipe.request("tools/call", called()).get("error").is_some() {
+        assert!(start.elapsed() < super::PATIENCE, "the file is never loaded");
+    }
+    assert_eq!(pipe.heard, [] as [Value; 0]);
+    assert!(pipe.end().status.success());
+}

@@ -1,0 +1,336 @@
+//! Questions by 2026-07-28: a call that needs a person comes back unfinished, and its retry brings the answer. Whoever retries holds
+//! nothing but a name and a seal, and what comes back is believed only with both.
+
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use super::{
+    PATIENCE, Serving, TOKEN,
+    pipe::{Pipe, current, error, result, text, work},
+    post::{answered, post},
+    questions::{assert_blocked, command, place, runs, wait_for},
+    until,
+};
+use crate::cli::Place;
+
+/// The name of the host's own question.
+const APPROVAL: &str = "hermes-host.approval";
+
+/// Calls that may wait for a retry at the same time.
+const WAITING: usize = 16;
+
+fn params(params: Value) -> Value {
+    current(json!({"elicitation": {}}), params)
+}
+
+/// The same call with what came back.
+fn retry(call: &Value, state: &str, responses: Value) -> Value {
+    let mut retry = call.clone();
+    retry["requestState"] = json!(state);
+    retry["inputResponses"] = responses;
+    params(retry)
+}
+
+fn decide(decision: &str) -> Value {
+    json!({ APPROVAL: {"action": "accept", "content": {"decision": decision}} })
+}
+
+/// A result that wants something: what it asks for, and its state.
+fn wanted(result: &Value) -> (Value, String) {
+    assert_eq!(result["resultType"], "input_required", "{result}");
+    let state = result["requestState"].as_str().unwrap_or_else(|| panic!("no state: {result}"));
+    (result["inputRequests"].clone(), state.to_owned())
+}
+
+/// Calls the command: the state of its question.
+fn asked(pipe: &mut Pipe) -> String {
+    let answered = result(pipe.request("tools/call", params(command())));
+    let (requests, state) = wanted(&answered);
+    assert_eq!(requests[APPROVAL]["method"], "elicitation/create", "{requests}");
+    assert!(requests[APPROVAL]["params"]["requestedSchema"]["properties"]["decision"].is_object(), "{requests}");
+    state
+}
+
+fn assert_lost(pipe: &mut Pipe, what: &str, params: Value) {
+    let answer = pipe.request("tools/call", params);
+    let (code, why) = error(&answer);
+    assert_eq!(code, -32602, "{what}: {why}");
+}
+
+#[test]
+fn the_retry_runs_the_command_and_only_the_first_one_does() {
+    let place = place();
+    let mut pipe = Pipe::open(&place);
+    let state = asked(&mut pipe);
+    assert_eq!(runs(&place), 0, "nothing runs before the answer");
+    let answered = result(pipe.request("tools/call", retry(&command(), &state, decide("once"))));
+    assert_eq!((&answered["isError"], &answered["resultType"]), (&json!(false), &json!("complete")), "{answered}");
+    assert_eq!(runs(&place), 1);
+    for _ in 0..3 {
+        assert_lost(&mut pipe, "a state that was used", retry(&command(), &state, decide("once")));
+    }
+    assert_eq!(runs(&place), 1);
+}
+
+/// Attack 52: many retries of one call at the same time.
+#[test]
+fn of_retries_that_race_one_wins() {
+    let place = place();
+    let mut pipe = Pipe::open(&place);
+    let state = asked(&mut pipe);
+    let requests: Vec<Value> =
+        (0..10).map(|_| pipe.prepare("tools/call", retry(&command(), &state, decide("once")))).collect();
+    pipe.raw(requests.iter().map(|one| format!("{one}\n")).collect::<String>().as_bytes());
+    let answers: Vec<Value> = requests.iter().map(|one| pipe.answer(&one["id"])).collect();
+    assert_eq!(answers.iter().filter(|answer| answer.get("result").is_some()).count(), 1, "{answers:?}");
+    assert_eq!(runs(&place), 1);
+}
+
+#[test]
+fn no_is_no() {
+    let place = place();
+    let mut pipe = Pipe::open(&place);
+    for (response, why) in [
+        (json!({"action": "decline"}), "refused"),
+        (json!({"action": "cancel"}), "closed without an answer"),
+        (json!({"action": "accept", "content": {"decision": "deny", "reason": "not on a Sunday"}}), "not on a Sunday"),
+    ] {
+        let state = asked(&mut pipe);
+        assert_blocked(
+            &result(pipe.request("tools/call", retry(&command(), &state, json!({ APPROVAL: response })))),
+            why,
+        );
+    }
+    assert_eq!(runs(&place), 0);
+}
+
+/// Attack 51. After all of it the call still waits for its own answer.
+#[test]
+fn a_state_is_for_its_own_call_and_unchanged() {
+    let (place, other_place) = (place(), place());
+    let (mut pipe, mut other) = (Pipe::open(&place), Pipe::open(&other_place));
+    let (state, foreign) = (asked(&mut pipe), asked(&mut other));
+    for at in (0..state.len()).filter(|at| at % 7 == 0).chain([state.len() - 1]) {
+        let letter = if state.as_bytes()[at] == b'A' { "B" } else { "A" };
+        let flipped = format!("{}{letter}{}", &state[..at], &state[at + 1..]);
+        assert_lost(&mut pipe, &flipped, retry(&command(), &flipped, decide("once")));
+    }
+    let longer = [format!("{state}A"), format!("{state}="), state[1..].to_owned(), state[..state.len() / 2].to_owned()];
+    for changed in longer.iter().map(String::as_str).chain(["", ".", "rs1..", "null", foreign.as_str()]) {
+        assert_lost(&mut pipe, changed, retry(&command(), changed, decide("once")));
+    }
+    let other_arguments = json!({"name": "terminal", "arguments": {"command": "echo ran >> ran; rm -rf ."}});
+    let more_arguments =
+        json!({"name": "terminal", "arguments": {"command": command()["arguments"]["command"], "workdir": "/"}});
+    let other_tool = json!({"name": "good", "arguments": command()["arguments"]});
+    for call in [other_arguments, more_arguments, other_tool, json!({"name": "terminal"})] {
+        assert_lost(&mut pipe, &call.to_string(), retry(&call, &state, decide("once")));
+    }
+    assert_eq!((runs(&place), runs(&other_place)), (0, 0));
+    result(pipe.request("tools/call", retry(&command(), &state, decide("once"))));
+    result(other.request("tools/call", retry(&command(), &foreign, decide("once"))));
+    assert_eq!((runs(&place), runs(&other_place)), (1, 1));
+}
+
+/// Who says that nobody can be asked brings no answers either.
+#[test]
+fn a_state_from_a_client_that_shows_no_forms_is_refused() {
+    let place = place();
+    let mut pipe = Pipe::open(&place);
+    let state = asked(&mut pipe);
+    for (call, state) in
+        [(command(), state.as_str()), (json!({"name": "good"}), "rs1.forged"), (json!({"name": "good"}), "")]
+    {
+        let mut retry = call;
+        retry["requestState"] = json!(state);
+        retry["inputResponses"] = decide("once");
+        assert_lost(&mut pipe, state, current(json!({}), retry));
+    }
+    assert_eq!(runs(&place), 0);
+}
+
+#[test]
+fn a_retry_without_its_answer_is_asked_again_with_another_state() {
+    let place = place();
+    let mut pipe = Pipe::open(&place);
+    let mut state = asked(&mut pipe);
+    for (responses, complains) in [
+        (json!({}), false),
+        (json!({"other": {"action": "accept", "content": {"decision": "once"}}}), false),
+        (json!({APPROVAL: {"action": "accept", "content": {"decision": "yes"}}}), true),
+        (json!({APPROVAL: {"action": "accept"}}), true),
+        (json!({APPROVAL: {"action": "perhaps"}}), true),
+        (json!({APPROVAL: 7}), true),
+    ] {
+        let answered = result(pipe.request("tools/call", retry(&command(), &state, responses.clone())));
+        let (requests, next) = wanted(&answered);
+        let message = requests[APPROVAL]["params"]["message"].as_str().unwrap();
+        assert_eq!(message.contains("was not taken"), complains, "{responses}: {message}");
+        assert_ne!(next, state);
+        assert_lost(&mut pipe, "the state before", retry(&command(), &state, decide("once")));
+        state = next;
+    }
+    assert_eq!(runs(&place), 0);
+    result(pipe.request("tools/call", retry(&command(), &state, decide("once"))));
+    assert_eq!(runs(&place), 1);
+}
+
+#[test]
+fn an_answer_that_nobody_asked_for_approves_nothing() {
+    let place = place();
+    let mut pipe = Pipe::open(&place);
+    for _ in 0..3 {
+        let mut eager = command();
+        eager["inputResponses"] = decide("always");
+        wanted(&result(pipe.request("tools/call", params(eager))));
+    }
+    // Nor was anything kept of it.
+    asked(&mut pipe);
+    assert_eq!(runs(&place), 0);
+}
+
+#[test]
+fn a_client_that_shows_no_forms_is_told_no() {
+    let place = place();
+    let mut pipe = Pipe::open(&place);
+    for capabilities in [json!({}), json!({"elicitation": {"url": {}}})] {
+        let answered = result(pipe.request("tools/call", current(capabilities, command())));
+        assert_eq!(answered["resultType"], "complete");
+        assert_blocked(&answered, "nobody to ask");
+    }
+    assert_eq!(runs(&place), 0);
+}
+
+/// Fills all places of calls that wait.
+fn fill(pipe: &mut Pipe) -> Vec<String> {
+    let ids: Vec<Value> = (0..WAITING).map(|_| pipe.ask("tools/call", params(command()))).collect();
+    ids.iter().map(|id| wanted(&result(pipe.answer(id))).1).collect()
+}
+
+#[test]
+fn one_too_many_is_told_so_and_disturbs_nobody() {
+    let place = place();
+    let mut pipe = Pipe::open(&place);
+    let states = fill(&mut pipe);
+    for call in [command(), json!({"name": "asks"})] {
+        let answered = result(pipe.request("tools/call", params(call)));
+        assert_eq!((&answered["resultType"], &answered["isError"]), (&json!("complete"), &json!(true)), "{answered}");
+        assert!(text(&answered).contains("too many"), "{answered}");
+    }
+    pipe.assert_good(params(json!({"name": "good"})));
+    // Each that was there first still has its answer, and leaves its place.
+    for state in &states {
+        let answered = result(pipe.request("tools/call", retry(&command(), state, decide("once"))));
+        assert_eq!(answered["isError"], false, "{answered}");
+    }
+    assert_eq!(runs(&place), WAITING);
+    fill(&mut pipe);
+}
+
+#[test]
+fn a_call_that_is_never_retried_ends_and_leaves_its_place() {
+    let place = place();
+    wait_for(&place, "4s");
+    let mut pipe = Pipe::open(&place);
+    let states = fill(&mut pipe);
+    let answered = result(pipe.request("tools/call", params(command())));
+    assert_eq!(answered["resultType"], "complete", "there is no place yet: {answered}");
+    until(PATIENCE, || result(pipe.request("tools/call", params(command())))["resultType"] == "input_required");
+    for state in states {
+        assert_lost(&mut pipe, "a state of another time", retry(&command(), &state, decide("once")));
+    }
+    pipe.assert_good(params(json!({"name": "good"})));
+    assert_eq!(runs(&place), 0);
+}
+
+#[test]
+fn calls_that_wait_end_with_the_host() {
+    let place = place();
+    let mut pipe = Pipe::open(&place);
+    let states = fill(&mut pipe);
+    let ended = pipe.end();
+    assert!(ended.status.success() && ended.took.as_secs() < 10, "{:?} after {:?}", ended.status, ended.took);
+    // The next process has another seal, whatever home it has.
+    let mut pipe = Pipe::open(&place);
+    assert_lost(&mut pipe, "a state of another process", retry(&command(), &states[0], decide("once")));
+    assert_eq!(runs(&place), 0);
+}
+
+/// A command that runs here reaches this port as well as its agent does. What is not allowed to answer at `/v1/approvals` is not
+/// allowed to answer here.
+#[test]
+fn without_a_token_nobody_approves_over_http() {
+    let place = place();
+    let serving = Serving::spawn(&mut in_work(&place, None));
+    let call = || post(&serving.client, json!({"elicitation": {}}), command());
+    assert_blocked(&result(answered(call())), "nobody to ask");
+    assert_eq!(runs(&place), 0);
+}
+
+#[test]
+fn with_a_token_a_retry_over_http_brings_the_answer_once() {
+    let place = place();
+    let mut serving = Serving::spawn(&mut in_work(&place, Some(TOKEN)));
+    serving.client.token = Some(TOKEN);
+    let call = |params: Value| answered(post(&serving.client, json!({"elicitation": {}}), params));
+    let (requests, state) = wanted(&result(call(command())));
+    // Between its requests this client is nobody, so nothing can hold for its session.
+    let choices = requests[APPROVAL]["params"]["requestedSchema"]["properties"]["decision"]["enum"].as_array().unwrap();
+    assert!(choices.contains(&json!("once")) && !choices.contains(&json!("session")), "{choices:?}");
+    let mut retry = command();
+    retry["requestState"] = json!(state);
+    retry["inputResponses"] = decide("once");
+    assert_eq!(result(call(retry.clone()))["isError"], false);
+    assert_eq!(error(&call(retry)).0, -32602);
+    assert_eq!(runs(&place), 1);
+}
+
+/// A server whose commands work in the folder that [`runs`] looks into.
+fn in_work(place: &Place, token: Option<&str>) -> Command {
+    let mut command = place.command(&["run", "--http", "127.0.0.1:0"]);
+    command.arg("--workspace").arg(work(place)).env("HERMES_HOST_TOKEN", token.unwrap_or_default());
+    command
+}
+
+fn asks(place: &Place) -> (Pipe, Value) {
+    (Pipe::open(place), json!({"name": "asks"}))
+}
+
+#[test]
+fn a_tools_question_is_answered_by_its_name() {
+    let place = place();
+    let (mut pipe, call) = asks(&place);
+    let who = |response: Value| json!({ "who": response });
+    for (response, heard) in [
+        (json!({"action": "accept", "content": {"name": "Ada"}}), r#"{"name":"Ada"}"#),
+        (json!({"action": "decline"}), "declined"),
+        (json!({"action": "cancel"}), "dismissed"),
+    ] {
+        let (requests, state) = wanted(&result(pipe.request("tools/call", params(call.clone()))));
+        assert_eq!(requests["who"]["params"]["requestedSchema"]["required"], json!(["name"]), "{requests}");
+        let answered = result(pipe.request("tools/call", retry(&call, &state, who(response))));
+        assert_eq!(text(&answered), heard);
+        assert_lost(&mut pipe, "a state that was used", retry(&call, &state, json!({})));
+    }
+    let nobody = result(pipe.request("tools/call", current(json!({}), call)));
+    assert!(text(&nobody).contains("nobody to ask"), "{nobody}");
+}
+
+/// A client may know a tool's questions: its own words to it are no approval of anything.
+#[test]
+fn a_tools_question_may_be_answered_before_it_is_asked() {
+    let place = place();
+    let (mut pipe, call) = asks(&place);
+    let mut eager = call.clone();
+    eager["inputResponses"] = json!({"who": {"action": "accept", "content": {"name": "Ada"}}});
+    assert_eq!(text(&result(pipe.request("tools/call", params(eager)))), r#"{"name":"Ada"}"#);
+    let mut wrong = call.clone();
+    wrong["inputResponses"] = json!({"who": {"action": "accept", "content": {"name": 7}}});
+    let (requests, state) = wanted(&result(pipe.request("tools/call", params(wrong))));
+    assert!(requests["who"]["params"]["message"].as_str().unwrap().contains("was not taken"), "{requests}");
+    // The state of a tool's question decides nothing of the host's.
+    assert_lost(&mut pipe, "the state of another call", retry(&command(), &state, decide("once")));
+    let answered = result(pipe.request("tools/call", retry(&call, &state, json!({"who": {"action": "decline"}}))));
+    assert_eq!((text(&answered).as_str(), runs(&place)), ("declined", 0));
+}
