@@ -351,7 +351,12 @@ pub(crate) struct Running {
 
 impl Running {
     pub(crate) fn start(place: &Place) -> Self {
-        let mut child = place.command(&["run"]).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut child = place
+            .command(&["run", "--http", "127.0.0.1:0"])
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
         let stderr = BufReader::new(child.stderr.take().unwrap());
         let (sender, lines) = mpsc::channel();
         thread::spawn(move || {

@@ -295,7 +295,7 @@ fn what_is_revoked_is_gone_and_what_is_not_there_exits_1() {
         assert_eq!((output.status.code(), stdout(&output).as_str()), (Some(1), ""), "{output:?}");
         assert!(stderr(&output).contains(message), "{output:?}");
     };
-    nothing(&["revoke", "weather"], "weather is granted neither files nor commands");
+    nothing(&["revoke", "weather"], "weather is granted nothing");
     assert!(!config(&place).exists());
     done(place.run(&["grant", "weather", "--read", &notes, "--write", &work]));
     nothing(&["revoke", "weather", "--write", &notes], "is not granted to write");

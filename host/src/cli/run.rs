@@ -120,7 +120,7 @@ async fn serve_http(
         counted.observe(tool, outcome.result.as_ref().err().map(|error| error.kind), time)
     });
     let mcp = Mcp::new(host.clone(), Some(listener))?;
-    let routes = router(host, &settings, &metrics, &stop).merge(mcp.routes(stop.clone()));
+    let routes = router(host, &settings, &metrics, &stop).merge(mcp.routes(stop.clone(), settings.token().is_some()));
     if let Some(person) = Prompt::if_there() {
         tokio::spawn(attend(host.approvals().clone(), person));
     }

@@ -28,9 +28,10 @@ impl Config {
     }
 }
 
-/// Looks once at the start, for what was dropped between the loading and the watching.
+/// Begins with what was dropped between the loading and the watching.
 pub(super) fn watch(host: &Host, mut watcher: Watcher, mut config: Config, quiet: bool) {
-    let mut change = Change::Files;
+    watcher.catch_up();
+    let mut change = Change::Nothing;
     loop {
         let now = Stamp::of(&config.file.path);
         let is_reread = now != config.stamp;

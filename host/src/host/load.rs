@@ -123,6 +123,8 @@ impl Host {
             );
         }
         let same = catalogue.is_same(&before.catalogue) && settings.is_same(&before.settings);
+        // Files that were refused change what an operator sees, and nothing that a client does.
+        let offers_same = catalogue.offers_as(&before.catalogue) && settings.offers_as(&before.settings);
         let is_loaded = |digest: &Digest| catalogue.components().iter().any(|one| one.digest == *digest);
         self.0.availability.keep_only(is_loaded);
         self.0.redescriptions.keep_only(is_loaded);
@@ -137,7 +139,10 @@ impl Host {
         };
         let generation = current.catalogue.generation();
         self.0.current.store(Arc::new(current));
-        self.0.changes.send_if_modified(|known| std::mem::replace(known, generation) != generation);
+        self.0.changes.send_if_modified(|known| {
+            *known = generation;
+            !offers_same
+        });
         Ok(())
     }
 

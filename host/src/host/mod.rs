@@ -73,7 +73,7 @@ struct Inner {
     /// Tells this host's calls from those of others that share its home.
     instance: String,
     calls: AtomicU64,
-    /// Tells of every new generation.
+    /// Tells of every new generation that offers other tools.
     changes: watch::Sender<u64>,
     /// What the embedding program added; whoever changes the catalogue holds it.
     added: Mutex<Added>,
@@ -110,12 +110,14 @@ impl Settings {
     fn is_same(&self, other: &Self) -> bool {
         let same_hooks = self.hooks.len() == other.hooks.len()
             && self.hooks.iter().zip(&other.hooks).all(|(one, other)| Arc::ptr_eq(one, other));
-        same_hooks
-            && self.stale == other.stale
-            && self.toolsets == other.toolsets
+        same_hooks && self.stale == other.stale && self.offers_as(other) && self.refused_hooks == other.refused_hooks
+    }
+
+    /// Whether the same tools would be listed.
+    fn offers_as(&self, other: &Self) -> bool {
+        self.toolsets == other.toolsets
             && self.tool_search == other.tool_search
             && self.context_window == other.context_window
-            && self.refused_hooks == other.refused_hooks
     }
 }
 
@@ -186,7 +188,7 @@ impl Host {
         self.0.current.load().catalogue.generation()
     }
 
-    /// Tells of every change of the [generation](Self::generation), for servers that pass it on to their clients.
+    /// Tells of every new [generation](Self::generation) that offers other tools, for servers that pass it on to their clients.
     pub fn changes(&self) -> watch::Receiver<u64> {
         self.0.changes.subscribe()
     }

@@ -104,11 +104,15 @@ impl Catalogue {
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         let same_components = self.components.len() == other.components.len()
             && self.components.iter().zip(&other.components).all(|(one, other)| Arc::ptr_eq(one, other));
-        let same_tools = self.tools.len() == other.tools.len()
+        same_components && self.offers_as(other) && self.refusals == other.refusals
+    }
+
+    /// Whether the same components offer the same tools, whatever was refused.
+    pub(crate) fn offers_as(&self, other: &Self) -> bool {
+        self.tools.len() == other.tools.len()
             && self.tools.iter().all(|(name, entry)| {
                 other.tools.get(name).is_some_and(|other| Arc::ptr_eq(&entry.component, &other.component))
-            });
-        same_components && same_tools && self.refusals == other.refusals
+            })
     }
 
     /// The tool of this name.

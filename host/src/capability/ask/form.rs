@@ -19,7 +19,6 @@ const KEYWORDS: &[&str] = &[
     "default",
     "minLength",
     "maxLength",
-    "pattern",
     "format",
     "minimum",
     "maximum",
@@ -88,14 +87,28 @@ impl Form {
 fn is_flat(field: &Map<String, Value>) -> Result<(), String> {
     known(field, KEYWORDS, "it")?;
     match field.get("type").and_then(Value::as_str) {
-        Some("string" | "number" | "integer" | "boolean") => Ok(()),
+        Some("string" | "number" | "integer" | "boolean") => field.get("oneOf").map_or(Ok(()), titled),
         Some("array") => {
             let items = field.get("items").and_then(Value::as_object).ok_or("is a list without items")?;
-            let is_choice = items.contains_key("enum") || items.contains_key("anyOf");
-            if is_choice { Ok(()) } else { Err("is a list of something else than choices".into()) }
+            known(items, &["type", "enum", "anyOf"], "its items")?;
+            match (items.get("enum"), items.get("anyOf")) {
+                (Some(_), None) => Ok(()),
+                (None, Some(choices)) => titled(choices),
+                _ => Err("is a list of something else than choices".into()),
+            }
         }
         _ => Err("is neither a string, a number, an integer, a boolean nor a list of choices".into()),
     }
+}
+
+/// Choices with titles: values and texts, and no schema that could refer to another or nest.
+fn titled(choices: &Value) -> Result<(), String> {
+    let choices = choices.as_array().ok_or("has choices that are no list")?;
+    for choice in choices {
+        let choice = choice.as_object().ok_or("has a choice that is no object")?;
+        known(choice, &["const", "title"], "a choice")?;
+    }
+    Ok(())
 }
 
 fn known(object: &Map<String, Value>, keywords: &[&str], what: &str) -> Result<(), String> {
@@ -128,6 +141,10 @@ mod tests {
             (fields(json!({"a": {"type": "object", "properties": {}}})), "\"properties\""),
             (fields(json!({"a": {"$ref": "https://example.com/x"}})), "$ref"),
             (fields(json!({"a": {"type": "array", "items": {"type": "string"}}})), "choices"),
+            (fields(json!({"a": {"type": "string", "oneOf": [{"$ref": "#/properties/a"}]}})), "$ref"),
+            (fields(json!({"a": {"type": "array", "items": {"anyOf": [{"allOf": []}]}}})), "allOf"),
+            (fields(json!({"a": {"type": "array", "items": {"enum": ["x"], "not": {}}}})), "not"),
+            (fields(json!({"a": {"type": "string", "pattern": "(a+)+$"}})), "pattern"),
             (fields(json!({"a": {"type": "string", "minLength": "x"}})), "no JSON Schema"),
             (format!("{}{}", fields(json!({"a": {"type": "string"}})), " ".repeat(FORM_BYTES)), "limit"),
         ] {

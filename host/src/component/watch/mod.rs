@@ -62,6 +62,12 @@ impl Watcher {
         Ok(Self { folders: folders.into(), seen, is_complete, next_look, pending, events, sender, watcher })
     }
 
+    /// Counts what happened before the folders were watched as a change: the next wait tells of it, once files that are being written are
+    /// whole.
+    pub fn catch_up(&mut self) {
+        self.pending.change(Instant::now());
+    }
+
     /// Waits for a change, at most this long. What is not whole by then is kept for the next time.
     pub fn wait(&mut self, most: Duration) -> Change {
         let deadline = Instant::now() + most;

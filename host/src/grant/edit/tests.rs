@@ -166,7 +166,7 @@ fn what_is_named_goes_or_nothing_does() {
     let revoked = bench.file.revoke("w", &unwanted).unwrap();
     assert_eq!((revoked.removed, bench.folders()), (folders[1..].to_vec(), folders[..1].to_vec()));
     let why = bench.file.revoke("x", &[]).unwrap_err().to_string();
-    assert!(why.contains("x is granted neither files") && why.contains("those who have some: w"), "{why}");
+    assert!(why.contains("x is granted nothing") && why.contains("those who have some: w"), "{why}");
 }
 
 #[test]

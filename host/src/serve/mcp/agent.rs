@@ -12,10 +12,11 @@ use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::{
         CallToolRequestMethod, CallToolRequestParams, CallToolResponse, CompleteRequestMethod, CompleteRequestParams,
-        CompleteResult, ConstString, CustomRequest, CustomResult, ErrorCode, Implementation, ListPromptsRequestMethod,
-        ListPromptsResult, ListResourceTemplatesRequestMethod, ListResourceTemplatesResult, ListResourcesRequestMethod,
-        ListResourcesResult, ListToolsResult, LoggingLevel, MetaObject, PaginatedRequestParams, ProtocolVersion,
-        ServerCapabilities, ServerConfig, SetLevelRequestMethod, SetLevelRequestParams, SubscriptionFilter, Tool,
+        CompleteResult, ConstString, CustomRequest, CustomResult, ErrorCode, Implementation, InitializeRequestParams,
+        InitializeResult, ListPromptsRequestMethod, ListPromptsResult, ListResourceTemplatesRequestMethod,
+        ListResourceTemplatesResult, ListResourcesRequestMethod, ListResourcesResult, ListToolsResult, LoggingLevel,
+        MetaObject, PaginatedRequestParams, ProtocolVersion, ServerCapabilities, ServerConfig, SetLevelRequestMethod,
+        SetLevelRequestParams, SubscriptionFilter, Tool,
     },
     service::{NotificationContext, RequestContext, SubscriptionContext},
 };
@@ -23,9 +24,9 @@ use serde_json::Value;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::{
-    Mcp, NotServed, Shared,
+    Mcp, NoRandomness, Running, Shared,
     call::Caller,
-    limits::{AGENTS, TASK_BYTES},
+    limits::{SESSIONS, TASK_BYTES},
     random_name, tools,
 };
 use crate::{CallContext, text::one_line};
@@ -61,6 +62,12 @@ pub(super) struct Agent {
     session: String,
     /// Whether it lives as long as its client does.
     is_connection: bool,
+    /// Whether its person may decide what the host asks.
+    may_decide: bool,
+    /// Whether it takes one of the places of HTTP sessions.
+    is_session: AtomicBool,
+    /// Whether it is told of changes.
+    is_told: AtomicBool,
     /// Whether something may be kept for the session.
     was_used: AtomicBool,
     level: Mutex<Option<LoggingLevel>>,
@@ -70,36 +77,40 @@ pub(super) struct Agent {
 
 impl Agent {
     /// For a client that is there until this is dropped.
-    pub(super) fn of_connection(mcp: &Mcp) -> Result<Self, NotServed> {
-        Self::new(mcp, true)
+    pub(super) fn of_connection(mcp: &Mcp) -> Result<Self, NoRandomness> {
+        Self::new(mcp, true, true)
     }
 
-    /// For HTTP, where a client of 2026-07-28 and later is nobody between its requests.
-    pub(super) fn of_requests(mcp: &Mcp) -> Result<Self, NotServed> {
-        Self::new(mcp, false)
+    /// For HTTP, where a client of 2026-07-28 and later is nobody between its requests. `may_decide`: whether it may answer what the
+    /// host asks, and not a tool.
+    pub(super) fn of_requests(mcp: &Mcp, may_decide: bool) -> Result<Self, NoRandomness> {
+        Self::new(mcp, false, may_decide)
     }
 
-    fn new(mcp: &Mcp, is_connection: bool) -> Result<Self, NotServed> {
+    fn new(mcp: &Mcp, is_connection: bool, may_decide: bool) -> Result<Self, NoRandomness> {
         let (gone, session, shared) = (CancellationToken::new(), random_name("mcp-")?, Arc::clone(&mcp.0));
-        // Counted first and given back by the drop: two that come together do not both take the last place.
-        let others = shared.agents.fetch_add(1, Ordering::AcqRel);
-        let agent = Self {
+        Ok(Self {
             shared,
             session,
             is_connection,
+            may_decide,
+            is_session: AtomicBool::new(false),
+            is_told: AtomicBool::new(false),
             was_used: AtomicBool::new(false),
             level: Mutex::new(None),
             _gone: gone.clone().drop_guard(),
             gone,
-        };
-        if others < AGENTS { Ok(agent) } else { Err(NotServed::TooMany) }
+        })
     }
 
     /// Where a call comes from: a task that the client names, and a session that lives as long as the client can be known.
     fn origin(&self, context: &RequestContext<RoleServer>) -> Result<CallContext, ErrorData> {
         let task_id = match context.meta.get(TASK) {
             None => None,
-            Some(Value::String(task)) if (1..=TASK_BYTES).contains(&task.len()) => Some(task.clone()),
+            Some(Value::String(task)) if (1..=TASK_BYTES).contains(&task.len()) => {
+                // No name of a client's choice is that of a session.
+                Some(format!("task-{task}"))
+            }
             Some(_) => {
                 let why = format!("_meta[{TASK:?}] is not a text of 1 to {TASK_BYTES} bytes");
                 return Err(ErrorData::invalid_params(why, None));
@@ -118,7 +129,9 @@ impl Agent {
 impl Drop for Agent {
     /// What a session ran ends with it.
     fn drop(&mut self) {
-        self.shared.agents.fetch_sub(1, Ordering::AcqRel);
+        if self.is_session.load(Ordering::Acquire) {
+            self.shared.sessions.fetch_sub(1, Ordering::AcqRel);
+        }
         if !self.was_used.load(Ordering::Relaxed) {
             return;
         }
@@ -159,6 +172,24 @@ impl ServerHandler for Agent {
         Cow::Borrowed(VERSIONS)
     }
 
+    /// Counts the sessions over HTTP: a client on stdio is the only one there.
+    async fn initialize(
+        &self,
+        request: InitializeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<InitializeResult, ErrorData> {
+        if !self.is_connection && !self.is_session.swap(true, Ordering::AcqRel) {
+            // Counted first and given back by the drop: two that come together do not both take the last place.
+            let others = self.shared.sessions.fetch_add(1, Ordering::AcqRel);
+            if others >= SESSIONS {
+                let why = format!("{SESSIONS} sessions are open already; end one, or try again later");
+                return Err(ErrorData::internal_error(why, None));
+            }
+        }
+        context.peer.set_peer_info(request.clone());
+        self.negotiate_initialize(&request)
+    }
+
     async fn list_tools(
         &self,
         request: Option<PaginatedRequestParams>,
@@ -182,6 +213,7 @@ impl ServerHandler for Agent {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
+        let _running = Running::new(&self.shared);
         let origin = self.origin(&context)?;
         let is_current = is_current(&context);
         let level = match is_current {
@@ -189,7 +221,9 @@ impl ServerHandler for Agent {
             false => *self.level.lock().unwrap_or_else(PoisonError::into_inner),
         };
         let mut response =
-            Caller { shared: &self.shared, context: &context, is_current, level }.call(request, origin).await?;
+            Caller { shared: &self.shared, context: &context, is_current, may_decide: self.may_decide, level }
+                .call(request, origin)
+                .await?;
         match &mut response {
             CallToolResponse::Complete(result) if is_current => identify(&mut result.meta),
             CallToolResponse::InputRequired(result) => identify(&mut result.meta),
@@ -265,6 +299,9 @@ impl ServerHandler for Agent {
 
     /// Tells clients before 2026-07-28 of changes, for as long as they are there.
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
+        if self.is_told.swap(true, Ordering::AcqRel) {
+            return;
+        }
         let (mut changes, gone) = (self.shared.host.changes(), self.gone.clone());
         tokio::spawn(async move {
             loop {

@@ -36,6 +36,8 @@ pub(super) struct Caller<'a> {
     pub(super) context: &'a RequestContext<RoleServer>,
     /// Whether it is of 2026-07-28 or later.
     pub(super) is_current: bool,
+    /// Whether its person may decide what the host asks.
+    pub(super) may_decide: bool,
     /// From which level on it wants the tool's log.
     pub(super) level: Option<LoggingLevel>,
 }
@@ -69,7 +71,8 @@ impl Caller<'_> {
             None => {
                 let reports = Reports::to(self.told());
                 let (name, arguments) = (called.name.clone(), called.arguments.clone());
-                let conversation = Conversation::begin(&self.shared.host, name, arguments, origin, reports);
+                let conversation =
+                    Conversation::begin(&self.shared.host, name, arguments, origin, reports, self.may_decide);
                 match self.is_current {
                     true => self.go_on(called, conversation, &responses).await,
                     false => self.talk(called, conversation).await,
@@ -112,12 +115,15 @@ impl Caller<'_> {
     ) -> Result<CallToolResponse, ErrorData> {
         let binding = binding(&called.name, &called.arguments);
         let waits = self.shared.waiting.take(&self.shared.seal, &binding, state);
-        let Waits { conversation, asked } = waits.map_err(|why| ErrorData::invalid_params(why.to_string(), None))?;
+        let Waits { conversation, asked, until } =
+            waits.map_err(|why| ErrorData::invalid_params(why.to_string(), None))?;
         conversation.report_to(self.told());
-        let Some(response) = responses.get(asked.key()) else { return self.wait(&called, conversation, asked, None) };
+        let Some(response) = responses.get(asked.key()) else {
+            return self.wait(&called, conversation, asked, until, None);
+        };
         match self.pass(asked, response) {
             Ok(()) => self.go_on(called, conversation, &InputResponses::new()).await,
-            Err(NoAnswer { asked, why }) => self.wait(&called, conversation, asked, Some(&why)),
+            Err(NoAnswer { asked, why }) => self.wait(&called, conversation, asked, until, Some(&why)),
         }
     }
 
@@ -147,12 +153,16 @@ impl Caller<'_> {
                     None => Asked::Fill(inquiry),
                     Some(response) => match self.pass(Asked::Fill(inquiry), response) {
                         Ok(()) => continue,
-                        Err(NoAnswer { asked, why }) => return self.wait(&called, conversation, asked, Some(&why)),
+                        Err(NoAnswer { asked, why }) => {
+                            let until = Instant::now() + asked.time();
+                            return self.wait(&called, conversation, asked, until, Some(&why));
+                        }
                     },
                 },
             };
             if asked.params(None).is_some() {
-                return self.wait(&called, conversation, asked, None);
+                let until = Instant::now() + asked.time();
+                return self.wait(&called, conversation, asked, until, None);
             }
             // Dropped: the tool hears that nobody can be asked this.
         }
@@ -164,15 +174,16 @@ impl Caller<'_> {
         called: &Called,
         conversation: Conversation,
         asked: Asked,
+        until: Instant,
         complaint: Option<&str>,
     ) -> Result<CallToolResponse, ErrorData> {
         let Some(params) = asked.params(complaint) else {
             return Err(ErrorData::internal_error("the question can't be carried by the protocol", None));
         };
-        let (key, time) = (asked.key().to_owned(), asked.time());
+        let key = asked.key().to_owned();
         let binding = binding(&called.name, &called.arguments);
-        let waits = Waits { conversation, asked };
-        let Some(state) = self.shared.waiting.keep(&self.shared.seal, &binding, waits, time) else {
+        let waits = Waits { conversation, asked, until };
+        let Some(state) = self.shared.waiting.keep(&self.shared.seal, &binding, waits) else {
             let why = format!("{} was ended: too many calls wait for an answer already; try again later", called.name);
             return Ok(CallToolResult::error(vec![ContentBlock::text(why)]).into());
         };
@@ -193,6 +204,9 @@ impl Caller<'_> {
                 Next::Fill(inquiry) => Asked::Fill(inquiry),
             };
             next = tokio::select! {
+                biased;
+                // An answer that comes with it is too late: what nobody wants any more is not approved.
+                () = self.context.ct.cancelled() => return Err(given_up()),
                 () = self.ask(asked) => self.next(&mut conversation).await?,
                 // It was settled elsewhere, or its time is over.
                 next = self.next(&mut conversation) => next?,
@@ -206,6 +220,9 @@ impl Caller<'_> {
         for _ in 0..TRIES {
             let Some(params) = asked.params(complaint.as_deref()) else { break };
             let Some(result) = elicit(&self.context.peer, params, asked.time()).await else { break };
+            if self.context.ct.is_cancelled() {
+                break;
+            }
             match asked.answer(&self.shared.host, result) {
                 Ok(()) => return,
                 Err(NoAnswer { asked: again, why }) => (asked, complaint) = (again, Some(why)),
@@ -220,8 +237,8 @@ impl Caller<'_> {
     async fn next(&self, conversation: &mut Conversation) -> Result<Next, ErrorData> {
         tokio::select! {
             biased;
+            () = self.context.ct.cancelled() => Err(given_up()),
             next = conversation.next() => Ok(next),
-            () = self.context.ct.cancelled() => Err(ErrorData::internal_error("the call was given up", None)),
         }
     }
 
@@ -255,6 +272,10 @@ impl Caller<'_> {
             }
         }
     }
+}
+
+fn given_up() -> ErrorData {
+    ErrorData::internal_error("the call was given up", None)
 }
 
 fn level(level: Level) -> LoggingLevel {

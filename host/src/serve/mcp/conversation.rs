@@ -24,7 +24,7 @@ const PROGRESS_BACKLOG: usize = 64;
 /// A call that was begun. Dropping it ends the guest.
 pub(super) struct Conversation {
     call: JoinHandle<Outcome>,
-    questions: CallAttendance,
+    questions: Option<CallAttendance>,
     forms: Presence,
     progress: Reports,
     _cancel: DropGuard,
@@ -41,10 +41,18 @@ pub(super) enum Next {
 }
 
 impl Conversation {
-    /// Begins a call whose client can ask somebody.
-    pub(super) fn begin(host: &Host, name: String, arguments: String, context: CallContext, progress: Reports) -> Self {
+    /// Begins a call whose client can ask somebody; `may_decide`: not only for tools.
+    pub(super) fn begin(
+        host: &Host,
+        name: String,
+        arguments: String,
+        context: CallContext,
+        progress: Reports,
+        may_decide: bool,
+    ) -> Self {
         let call_id = context.call_id.clone().unwrap_or_default();
-        let (questions, forms) = (host.approvals().attend_call(&call_id), host.people().attend(&call_id));
+        let questions = may_decide.then(|| host.approvals().attend_call(&call_id));
+        let forms = host.people().attend(&call_id);
         let cancel = CancellationToken::new();
         let control = Control { cancel: Some(cancel.clone()), progress: Some(progress.listener()) };
         let (host, context) = (host.clone(), CallContext { control, ..context });
@@ -62,7 +70,7 @@ impl Conversation {
         tokio::select! {
             biased;
             outcome = &mut self.call => Next::Done(Box::new(outcome.unwrap_or_else(|why| lost(&why)))),
-            question = self.questions.next() => Next::Decide(question),
+            question = next_question(&mut self.questions) => Next::Decide(question),
             form = self.forms.next() => Next::Fill(Box::new(form)),
         }
     }
@@ -70,6 +78,13 @@ impl Conversation {
     /// Waits until all progress that was reported has been sent.
     pub(super) async fn reported(&self) {
         self.progress.sent().await;
+    }
+}
+
+async fn next_question(questions: &mut Option<CallAttendance>) -> Arc<Question> {
+    match questions {
+        Some(questions) => questions.next().await,
+        None => std::future::pending().await,
     }
 }
 

@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use crate::sandbox::limits::{MIB, bytes, thousands};
+use crate::sandbox::{
+    Limits,
+    limits::{MIB, bytes, thousands},
+};
 
 /// One message on stdio, and one request over HTTP. As much as the arguments of a call may have; a client can't make the host hold more.
 pub(super) const MESSAGE: usize = 4 * MIB;
@@ -16,12 +19,19 @@ pub(super) const WAITING: usize = 16;
 /// The longest task that a client may name.
 pub(super) const TASK_BYTES: usize = 128;
 
-/// How long an HTTP session without a request or an open stream is kept. Clients before 2026-07-28 begin a new one after that.
+/// How long an HTTP session is kept without a request. Clients before 2026-07-28 begin a new one after that, and what the old one ran in
+/// the background ends with it.
 pub(super) const SESSION_IDLE: Duration = Duration::from_secs(30 * 60);
 
-/// Clients at the same time: sessions of those before 2026-07-28, and single requests of later ones. A session is some kilobytes, and who
-/// begins ones without end must not fill the memory.
-pub(super) const AGENTS: usize = 2_000;
+/// HTTP sessions at the same time. Each is some kilobytes, and who begins ones without end must not fill the memory. Clients of 2026-07-28
+/// and later have none.
+pub(super) const SESSIONS: usize = 1_000;
+
+/// How long running calls have when the server stops: as long as a call without grants of its own may take.
+pub(super) const DRAIN: Duration = Limits::HANDLE.wall;
+
+/// For the answer of the last call to be written, once it is there.
+pub(super) const LAST_WORDS: Duration = Duration::from_millis(200);
 
 /// The table of these limits for the documentation, in Markdown.
 pub fn table() -> String {
@@ -29,7 +39,7 @@ pub fn table() -> String {
         ("one MCP message", bytes(MESSAGE)),
         ("tools in one page of `tools/list`", PAGE.to_string()),
         ("calls that wait for a client's answer", WAITING.to_string()),
-        ("MCP sessions of clients before 2026-07-28, with all open requests of later ones", thousands(AGENTS as u64)),
+        ("HTTP sessions of clients before 2026-07-28", thousands(SESSIONS as u64)),
         ("such a session without a request", format!("{} min", SESSION_IDLE.as_secs() / 60)),
     ];
     let rows = rows.map(|(name, value)| format!("| {name} | {value} |\n"));

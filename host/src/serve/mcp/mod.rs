@@ -20,7 +20,10 @@ mod tools;
 mod waiting;
 
 use std::{
-    sync::{Arc, atomic::AtomicUsize},
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
     time::Duration,
 };
 
@@ -42,8 +45,10 @@ struct Shared {
     host: Host,
     waiting: Waiting,
     seal: RequestStateCodec,
-    /// How many clients there are.
-    agents: AtomicUsize,
+    /// HTTP sessions of clients before 2026-07-28.
+    sessions: AtomicUsize,
+    /// Calls that are being answered.
+    running: AtomicUsize,
     listener: Option<CallListener>,
 }
 
@@ -52,15 +57,6 @@ struct Shared {
 #[error("the system gave no random bytes")]
 pub struct NoRandomness;
 
-/// Why a client is not served.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-enum NotServed {
-    #[error(transparent)]
-    NoRandomness(#[from] NoRandomness),
-    #[error("{} clients are served already; try again later", limits::AGENTS)]
-    TooMany,
-}
-
 impl Mcp {
     /// A server for these tools.
     pub fn new(host: Host, listener: Option<CallListener>) -> Result<Self, NoRandomness> {
@@ -68,7 +64,30 @@ impl Mcp {
         getrandom::fill(&mut key).map_err(|_| NoRandomness)?;
         // The key has the least length there is, so this can't fail.
         let seal = RequestStateCodec::try_new(key).map_err(|_| NoRandomness)?;
-        Ok(Self(Arc::new(Shared { host, waiting: Waiting::default(), seal, agents: AtomicUsize::new(0), listener })))
+        Ok(Self(Arc::new(Shared {
+            host,
+            waiting: Waiting::default(),
+            seal,
+            sessions: AtomicUsize::new(0),
+            running: AtomicUsize::new(0),
+            listener,
+        })))
+    }
+}
+
+/// A call that is being answered, for as long as it lives.
+struct Running<'a>(&'a AtomicUsize);
+
+impl<'a> Running<'a> {
+    fn new(shared: &'a Shared) -> Self {
+        shared.running.fetch_add(1, Ordering::AcqRel);
+        Self(&shared.running)
+    }
+}
+
+impl Drop for Running<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::AcqRel);
     }
 }
 

@@ -4,10 +4,11 @@
 use std::{
     collections::HashMap,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::Duration,
+    time::Instant,
 };
 
 use rmcp::model::{RequestStateCodec, RequestStateError, SealOptions};
+use tokio::task::AbortHandle;
 
 use super::{conversation::Conversation, limits::WAITING, question::Asked, random_name};
 
@@ -15,11 +16,19 @@ use super::{conversation::Conversation, limits::WAITING, question::Asked, random
 pub(super) struct Waits {
     pub(super) conversation: Conversation,
     pub(super) asked: Asked,
+    /// Until when it waits. Asking again wins no time.
+    pub(super) until: Instant,
+}
+
+/// A call that waits, and what ends its waiting.
+struct Kept {
+    waits: Waits,
+    expiry: AbortHandle,
 }
 
 /// The calls that wait, by their names. Each is there once and for its time alone.
 #[derive(Clone, Default)]
-pub(super) struct Waiting(Arc<Mutex<HashMap<String, Waits>>>);
+pub(super) struct Waiting(Arc<Mutex<HashMap<String, Kept>>>);
 
 /// Why a state brings nothing back.
 #[derive(Debug, thiserror::Error)]
@@ -33,30 +42,25 @@ pub(super) enum Lost {
 }
 
 impl Waiting {
-    /// Keeps a call until it is taken back, for at most this long, and gives its sealed name. Nothing where too many wait: then the call
+    /// Keeps a call until it is taken back or its time is over, and gives its sealed name. Nothing where too many wait: then the call
     /// is dropped, which ends its guest.
-    pub(super) fn keep(
-        &self,
-        seal: &RequestStateCodec,
-        binding: &[u8],
-        waits: Waits,
-        time: Duration,
-    ) -> Option<String> {
+    pub(super) fn keep(&self, seal: &RequestStateCodec, binding: &[u8], waits: Waits) -> Option<String> {
         let name = random_name("").ok()?;
-        {
-            let mut calls = self.lock();
-            if calls.len() >= WAITING {
-                return None;
-            }
-            calls.insert(name.clone(), waits);
-        }
+        let until = waits.until;
         let (waiting, expiring) = (self.clone(), name.clone());
-        tokio::spawn(async move {
-            tokio::time::sleep(time).await;
+        let mut calls = self.lock();
+        if calls.len() >= WAITING {
+            return None;
+        }
+        let expiry = tokio::spawn(async move {
+            tokio::time::sleep_until(until.into()).await;
             let expired = waiting.lock().remove(&expiring);
             // Outside the lock: dropping it ends its guest.
             drop(expired);
         });
+        calls.insert(name.clone(), Kept { waits, expiry: expiry.abort_handle() });
+        drop(calls);
+        let time = until.saturating_duration_since(Instant::now());
         Some(seal.seal_with(name.as_bytes(), &SealOptions::new().associated_data(binding).ttl(time)))
     }
 
@@ -64,10 +68,12 @@ impl Waiting {
     pub(super) fn take(&self, seal: &RequestStateCodec, binding: &[u8], state: &str) -> Result<Waits, Lost> {
         let name = seal.open_with(state, binding)?;
         let name = String::from_utf8(name).map_err(|_| Lost::Gone)?;
-        self.lock().remove(&name).ok_or(Lost::Gone)
+        let Kept { waits, expiry } = self.lock().remove(&name).ok_or(Lost::Gone)?;
+        expiry.abort();
+        Ok(waits)
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, Waits>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, Kept>> {
         // No code that can panic runs while it is held half changed.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
