@@ -31,7 +31,7 @@ pub(super) struct Pipe {
     last_id: u64,
     open: HashSet<String>,
     /// Answers that came before somebody waited for them.
-    answers: HashMap<String, Value>,
+    pub(super) answers: HashMap<String, Value>,
     /// What else came: notifications, the server's own requests, and errors that name no request.
     pub(super) heard: Vec<Value>,
 }

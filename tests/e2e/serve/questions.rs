@@ -223,22 +223,16 @@ fn questions_that_wait_leave_room_for_other_calls() {
     let mut pipe = asking(&place);
     let calls: Vec<Value> = (0..80).map(|_| pipe.ask("tools/call", command())).collect();
     pipe.assert_good(json!({"name": "good"}));
-    let mut waiting = calls.len();
-    // Whoever is one too many is told so at once.
-    let refused: Vec<Value> = std::iter::from_fn(|| {
-        let asked = pipe.heard.iter().filter(|one| one["method"] == "elicitation/create").count();
-        (asked < waiting).then(|| {
-            let message = pipe.next();
-            if message.get("method").is_some() {
-                pipe.heard.push(message.clone());
-            } else {
-                waiting -= 1;
-            }
-            message
-        })
-    })
-    .filter(|message| message.get("method").is_none())
-    .collect();
+    // Each is asked about, or told at once that it is one too many.
+    let asked = |pipe: &Pipe| pipe.heard.iter().filter(|one| one["method"] == "elicitation/create").count();
+    while asked(&pipe) + pipe.answers.len() < calls.len() {
+        let message = pipe.next();
+        match message.get("method") {
+            Some(_) => pipe.heard.push(message),
+            None => drop(pipe.answers.insert(message["id"].to_string(), message)),
+        }
+    }
+    let refused: Vec<Value> = calls.iter().filter_map(|id| pipe.answers.remove(&id.to_string())).collect();
     assert!(!refused.is_empty(), "80 questions wait at once");
     for answer in &refused {
         assert_blocked(&answer["result"], "too many questions");

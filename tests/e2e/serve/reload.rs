@@ -40,14 +40,14 @@ fn answering(tool: &str, answer: &str) -> Vec<u8> {
     component(&[Tool::named(tool)], "", &functions)
 }
 
-/// The same, after counting for some seconds.
+/// The same, after counting for several times as long as a dropped file needs to be taken up.
 fn answering_late(tool: &str, answer: &str) -> Vec<u8> {
     let length = answer.len();
     let functions = format!(
         r#"(data (i32.const 1024) "{answer}")
         (func $handle (result i32)
           (local $left i64)
-          (local.set $left (i64.const 3_000_000_000))
+          (local.set $left (i64.const 12_000_000_000))
           (loop $count
             (local.set $left (i64.sub (local.get $left) (i64.const 1)))
             (br_if $count (i64.ne (local.get $left) (i64.const 0))))
@@ -247,7 +247,7 @@ fn a_half_written_file_is_waited_out_and_never_refused() {
 #[test]
 fn a_running_call_ends_on_the_code_it_started_with_while_the_file_is_replaced() {
     let place = place();
-    place.configure("[guardrails]\nstop = false\n[tools.slow]\nlimits = { timeout = \"60s\", fuel = 100_000_000_000 }");
+    place.configure("[guardrails]\nstop = false\n[tools.slow]\nlimits = { timeout = \"60s\", fuel = 200_000_000_000 }");
     place.drop_in("slow.wasm", &answering_late("slow", "old"));
     place.drop_in("quick.wasm", &guest::good("quick"));
     let server = Server::start(&place);
@@ -255,6 +255,8 @@ fn a_running_call_ends_on_the_code_it_started_with_while_the_file_is_replaced() 
     // Sent after it and answered: the other has begun.
     server.answers("quick", "ok");
     place.drop_in("slow.wasm", &answering("slow", "new"));
+    // A call before that would end on the old code, too, and late.
+    server.until("the new code", |server| server.said().contains("updated slow").then_some(()));
     server.answers("slow", "new");
     running.set_nonblocking(true).unwrap();
     assert!(running.peek(&mut [0]).is_err(), "it had ended before the file was replaced");

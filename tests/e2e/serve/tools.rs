@@ -83,7 +83,7 @@ fn how_long_a_list_holds_is_told_to_those_who_ask_by_the_current_revision() {
     };
     let mut told = list(Pipe::open(&place), CURRENT);
     told.sort();
-    assert_eq!(told, ["cacheScope", "resultType", "ttlMs"]);
+    assert_eq!(told, ["_meta", "cacheScope", "resultType", "ttlMs"]);
     assert_eq!(list(Pipe::legacy(&place, json!({})), LEGACY), [] as [&str; 0]);
 }
 
