@@ -66,16 +66,19 @@ setup_tests() {
             "${root[@]}" systemctl disable --now --quiet ssh.service ssh.socket || true
         fi
     fi
-    # The Python tool's test is skipped, and says so, on a machine without Python.
-    if command -v python3 >/dev/null && ! { python3 -m pip --version && python3 -c 'import ensurepip'; } >/dev/null 2>&1; then
-        apt_install python3-pip python3-venv
-    fi
     setup_clients
 }
 
-# The official clients of the protocol, for the tests that call a running host with them.
+# The official clients of the protocol, for the tests that call a running host with them. Without Python and Node these would fail, so
+# both are installed where they are missing. The Python tool's test needs pip, too; it is skipped where pip can't get its toolchain.
 setup_clients() {
-    local clients=target/clients sources=tests/clients
+    local clients=target/clients sources=tests/clients missing=()
+    command -v python3 >/dev/null || missing+=(python3)
+    python3 -c 'import venv, ensurepip' >/dev/null 2>&1 || missing+=(python3-venv)
+    python3 -m pip --version >/dev/null 2>&1 || missing+=(python3-pip)
+    command -v node >/dev/null || missing+=(nodejs)
+    command -v npm >/dev/null || missing+=(npm)
+    [ ${#missing[@]} = 0 ] || apt_install "${missing[@]}"
     mkdir -p "$clients/typescript"
     if ! cmp -s "$sources/python/requirements.txt" "$clients/python/installed.txt"; then
         say "installing the Python client of the protocol"

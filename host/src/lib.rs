@@ -34,8 +34,8 @@ pub mod wit;
 
 pub use dispatch::CallContext;
 pub use host::{
-    BUNDLED, Definitions, DefinitionsRequest, Host, HostBuilder, HostError, LoadEvent, LoadListener, RegisterError,
-    ToolStatus, ToolsetStatus, default_home, tokens,
+    BUNDLED, Definitions, DefinitionsRequest, Host, HostBuilder, HostError, LoadEvent, LoadListener, NewFile,
+    RegisterError, ToolStatus, ToolsetStatus, default_home, tokens,
 };
 pub use text::is_hidden;
 

@@ -4,7 +4,7 @@
 
 mod boundary;
 mod hooks;
-mod load;
+pub(crate) mod load;
 mod memory;
 mod neighbours;
 mod schema;

@@ -8,6 +8,7 @@ mod guests;
 mod http;
 mod meanwhile;
 mod openapi;
+mod options;
 mod pipe;
 mod post;
 mod questions;

@@ -3,6 +3,7 @@
 //! Results go to stdout, everything for people to stderr. Exit codes: 0 done, 1 the tool or the check failed, 2 wrong usage,
 //! an unknown tool, or a host that could not start.
 
+mod ahead;
 mod approvals;
 mod audit;
 mod call;

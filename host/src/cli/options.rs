@@ -2,7 +2,6 @@
 
 use std::{
     ffi::OsString,
-    net::SocketAddr,
     path::{Path, PathBuf},
 };
 
@@ -11,7 +10,12 @@ use clap::{Args, ValueEnum};
 use hermes_host::{Host, HostBuilder, grant::GrantFile};
 use tracing_subscriber::filter::LevelFilter;
 
-use super::{output, print_config::Launch, progress::Progress, prompt::Prompt};
+use super::{
+    output,
+    print_config::{Http, Launch},
+    progress::Progress,
+    prompt::Prompt,
+};
 
 #[derive(Args)]
 pub(super) struct Options {
@@ -112,15 +116,22 @@ impl Options {
     }
 
     /// The host for a server: clients and whoever attends to the questions are asked.
-    pub(super) fn serving_host(&self) -> Result<Host> {
+    pub(super) fn serving_host(&self, token_file: Option<&Path>) -> Result<Host> {
         let progress = Progress::new(self.quiet);
-        let host = self.builder()?.on_load(progress.listener()).build();
+        let mut builder = self.builder()?.on_load(progress.listener());
+        if let Some(file) = token_file {
+            builder = builder.secret_file(absolute(file)?);
+        }
+        let host = builder.build();
         progress.finish();
         Ok(host?)
     }
 
     /// How a client must start this host to have what this command line says.
-    pub(super) fn launch(&self, http: Option<SocketAddr>, has_token: bool) -> Result<Launch> {
+    pub(super) fn launch(&self, mut http: Option<Http>) -> Result<Launch> {
+        if let Some(file) = http.as_mut().and_then(|http| http.token_file.as_mut()) {
+            *file = absolute(file)?;
+        }
         let mut options = Vec::new();
         let tools = self.tools.iter().map(|folder| ("--tools", folder.clone()));
         let hooks = self.hooks.iter().map(|folder| ("--hooks", folder.clone()));
@@ -133,7 +144,7 @@ impl Options {
         }
         let workspace = absolute(self.workspace.as_deref().unwrap_or(Path::new(".")))?;
         let program = std::env::current_exe().context("failed to find this program")?;
-        Ok(Launch { program, workspace, options, http, has_token })
+        Ok(Launch { program, workspace, options, http })
     }
 
     /// The host, with a progress bar while components compile, and with the person at the terminal to ask.

@@ -44,10 +44,21 @@ pub(super) struct Launch {
     pub(super) workspace: PathBuf,
     /// The other options that were given, such as `--tools DIR`.
     pub(super) options: Vec<OsString>,
-    /// Where it serves HTTP. Without it, the client starts the host and speaks over stdio.
-    pub(super) http: Option<SocketAddr>,
-    /// Whether the HTTP server asks for a token.
+    /// How it serves HTTP. Without it, the client starts the host and speaks over stdio.
+    pub(super) http: Option<Http>,
+}
+
+/// A server that somebody starts, with settings that were found good.
+#[derive(Clone, Debug)]
+pub(super) struct Http {
+    /// Where it listens.
+    pub(super) address: SocketAddr,
+    /// Whether it asks for a token.
     pub(super) has_token: bool,
+    /// The file that it reads the token from, if not from its environment.
+    pub(super) token_file: Option<PathBuf>,
+    /// What clients may call it, beside its address.
+    pub(super) allowed_hosts: Vec<String>,
 }
 
 /// What is printed.
@@ -83,9 +94,13 @@ pub(super) fn render(client: Client, launch: &Launch) -> Result<Printed> {
     if server.url.is_some() {
         hint.push_str(&format!("# start the host yourself:\n{}\n", shell(&server.command_line())));
         if server.has_token {
-            let whose =
-                if client == Client::VsCode { "its environment; VS Code asks for it" } else { "both environments" };
-            hint.push_str(&format!("# with the token as {TOKEN_ENV} in {whose}\n"));
+            let (token, asked) = (format!("with the token as {TOKEN_ENV} in"), "VS Code asks for");
+            hint.push_str(&match (client, server.has_token_file) {
+                (Client::VsCode, false) => format!("# {token} its environment; {asked} it\n"),
+                (Client::VsCode, true) => format!("# {asked} the token, which is in that file\n"),
+                (_, false) => format!("# {token} both environments\n"),
+                (_, true) => format!("# {token} the client's environment; it is in that file\n"),
+            });
         }
     }
     Ok(Printed { stdout, hint })
@@ -139,21 +154,37 @@ struct Server {
     /// Where its MCP endpoint is.
     url: Option<String>,
     has_token: bool,
+    /// Whether it finds its token by itself.
+    has_token_file: bool,
 }
 
 impl Server {
     fn of(launch: &Launch) -> Result<Self> {
         let mut arguments = vec!["run".to_owned()];
-        match launch.http {
+        match &launch.http {
             None => arguments.push("--stdio".into()),
-            Some(address) => arguments.extend(["--http".into(), address.to_string()]),
+            Some(http) => {
+                arguments.extend(["--http".into(), http.address.to_string()]);
+                if let Some(file) = &http.token_file {
+                    arguments.extend(["--token-file".into(), text(file.as_os_str())?]);
+                }
+                for name in &http.allowed_hosts {
+                    arguments.extend(["--allow-host".into(), name.clone()]);
+                }
+            }
         }
         arguments.extend(["--workspace".into(), text(launch.workspace.as_os_str())?]);
         for option in &launch.options {
             arguments.push(text(option)?);
         }
-        let url = launch.http.map(url).transpose()?;
-        Ok(Self { program: text(launch.program.as_os_str())?, arguments, url, has_token: launch.has_token })
+        let (program, http) = (text(launch.program.as_os_str())?, launch.http.as_ref());
+        Ok(Self {
+            program,
+            arguments,
+            url: http.map(|http| url(http.address)).transpose()?,
+            has_token: http.is_some_and(|http| http.has_token),
+            has_token_file: http.is_some_and(|http| http.token_file.is_some()),
+        })
     }
 
     fn command_line(&self) -> Vec<String> {
@@ -182,7 +213,8 @@ fn url(mut address: SocketAddr) -> Result<String> {
 fn claude_desktop(server: &Server) -> Result<String> {
     ensure!(
         server.url.is_none(),
-        "Claude Desktop's file takes no URL; leave --http out, and it starts the host itself"
+        "Claude Desktop's file takes no URL; leave --http out (--token-file and --allow-host, too), and it starts \
+         the host itself"
     );
     pretty(&json!({ "mcpServers": { NAME: { "command": server.program, "args": server.arguments } } }))
 }

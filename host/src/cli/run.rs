@@ -1,11 +1,11 @@
 //! `hermes-host run`.
 
-use std::{net::SocketAddr, path::PathBuf, sync::Arc};
+use std::{collections::HashSet, net::SocketAddr, path::PathBuf, sync::Arc};
 
 use anyhow::{Context, Result};
 use hermes_host::{
     Host,
-    approval::{Approver, Ended, News, Question, Queue},
+    approval::{Approver, News, Question, Queue},
     component::Watcher,
     serve::{
         http::{Metrics, Server, Settings, TOKEN_ENV, Token, guarded, router},
@@ -19,8 +19,10 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    OK, Options, list, output,
-    print_config::{self, Client},
+    OK, Options,
+    ahead::Ahead,
+    list, output,
+    print_config::{self, Client, Http},
     prompt::Prompt,
     watch::{Config, watch},
 };
@@ -62,12 +64,25 @@ impl Args {
             (None, None) => Ok(None),
         }
     }
+
+    /// The HTTP server that the options describe.
+    fn settings(&self) -> Result<Settings> {
+        Ok(Settings::new(self.http, self.token()?, &self.allow_host)?)
+    }
+
+    /// The same for somebody who starts it later. What could not be started is refused here already, in the same words.
+    fn launch(&self) -> Result<Http> {
+        let has_token = self.settings()?.token().is_some();
+        let (token_file, allowed_hosts) = (self.token_file.clone(), self.allow_host.clone());
+        Ok(Http { address: self.http, has_token, token_file, allowed_hosts })
+    }
 }
 
 pub(super) fn run(options: &Options, args: &Args, is_http_named: bool) -> Result<u8> {
     if let Some(client) = args.print_config {
-        let has_token = args.token()?.is_some();
-        let launch = options.launch(is_http_named.then_some(args.http), has_token)?;
+        // A token and names of the server are for HTTP alone, so whoever gives them means it.
+        let is_http = is_http_named || args.token_file.is_some() || !args.allow_host.is_empty();
+        let launch = options.launch(is_http.then(|| args.launch()).transpose()?)?;
         let printed = print_config::render(client, &launch)?;
         output::paste(&printed.stdout)?;
         options.note(printed.hint.trim_end());
@@ -77,21 +92,24 @@ pub(super) fn run(options: &Options, args: &Args, is_http_named: bool) -> Result
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().context("failed to start")?;
     let settings = match args.stdio {
         true => None,
-        false => Some(Settings::new(args.http, args.token()?, &args.allow_host)?),
+        false => Some(args.settings()?),
     };
     // Before anything is loaded: a port that is taken should not cost a minute of compiling.
     let server = match &settings {
         Some(settings) => Some(runtime.block_on(async { Server::bind(settings) })?),
         None => None,
     };
-    let host = options.serving_host()?;
+    let host = options.serving_host(args.token_file.as_deref())?;
     if !options.quiet && !args.stdio {
         list::show_found(&host, &config.file.read()?)?;
     }
     let watched: Vec<PathBuf> = host.folders().iter().chain(host.hook_folders()).cloned().collect();
     let watcher = Watcher::new(&watched).context("failed to watch the folders")?;
+    let ahead = Ahead::start(&host, &watcher.waker()).context("failed to start compiling beside the watching")?;
     let (quiet, shared) = (options.quiet, host.clone());
-    std::thread::Builder::new().name("hermes-watch".into()).spawn(move || watch(&shared, watcher, config, quiet))?;
+    std::thread::Builder::new()
+        .name("hermes-watch".into())
+        .spawn(move || watch(&shared, watcher, &ahead, config, quiet))?;
     runtime.block_on(async {
         let stop = stop_on_signals()?;
         match settings.zip(server) {
@@ -137,38 +155,51 @@ async fn serve_http(
 
 /// Puts every question before the person at the terminal, as one of those who may answer.
 async fn attend(queue: Queue, person: Arc<Prompt>) {
-    let _there = queue.attend();
+    // In this order: what is put once somebody attends is among the news or among what is pending.
     let mut news = queue.subscribe();
+    let _there = queue.attend();
+    let mut asked = HashSet::new();
+    let mut waiting = queue.pending();
     loop {
-        match news.recv().await {
-            Ok(News::Put(question)) => drop(tokio::spawn(ask(queue.clone(), Arc::clone(&person), question))),
-            Ok(News::Ended(..)) => {}
-            // Some were missed: they wait for others, or for their time.
-            Err(RecvError::Lagged(_)) => {}
-            Err(RecvError::Closed) => return,
+        for question in waiting {
+            // What is pending may be among the news, too.
+            if asked.insert(question.id().clone()) {
+                tokio::spawn(ask(queue.clone(), Arc::clone(&person), question));
+            }
         }
+        waiting = match news.recv().await {
+            Ok(News::Put(question)) => vec![question],
+            Ok(News::Ended(id, _)) => {
+                asked.remove(&id);
+                Vec::new()
+            }
+            // Some were missed. Those that still wait are pending.
+            Err(RecvError::Lagged(_)) => {
+                let pending = queue.pending();
+                asked.retain(|id| pending.iter().any(|question| question.id() == id));
+                pending
+            }
+            Err(RecvError::Closed) => return,
+        };
     }
 }
 
 async fn ask(queue: Queue, person: Arc<Prompt>, question: Arc<Question>) {
     let mut news = queue.subscribe();
     let ended = async {
-        loop {
-            match news.recv().await {
-                Ok(News::Ended(id, Ended::Answered | Ended::Expired | Ended::Withdrawn)) if id == *question.id() => {
-                    return;
-                }
-                Ok(_) => {}
-                // What was missed may have been its end.
-                Err(_) if !queue.pending().iter().any(|pending| pending.id() == question.id()) => return,
-                Err(_) => {}
+        // Its end may have come before the first news, or be among those that were missed.
+        while queue.pending().iter().any(|pending| pending.id() == question.id()) {
+            if let Err(RecvError::Closed) = news.recv().await {
+                return;
             }
         }
     };
     tokio::select! {
+        // In this order: what ended while it waited for its turn is not shown any more.
+        biased;
+        () = ended => {}
         // Somebody else may have been faster: then this is too late.
         answer = person.ask(&question) => drop(queue.answer(question.id(), answer)),
-        () = ended => {}
     }
 }
 

@@ -9,7 +9,7 @@ use hermes_host::{
     registry::Catalogue,
 };
 
-use super::{list, output};
+use super::{ahead::Ahead, list, output};
 
 /// How long a change of the configuration may go unseen: a revoked grant must not last. Its folder is not watched, since the
 /// audit is written there at every call.
@@ -29,26 +29,31 @@ impl Config {
 }
 
 /// Begins with what was dropped between the loading and the watching.
-pub(super) fn watch(host: &Host, mut watcher: Watcher, mut config: Config, quiet: bool) {
+pub(super) fn watch(host: &Host, mut watcher: Watcher, ahead: &Ahead, mut config: Config, quiet: bool) {
     watcher.catch_up();
     let mut change = Change::Nothing;
+    let mut failed: Vec<Refusal> = Vec::new();
     loop {
         let now = Stamp::of(&config.file.path);
         let is_reread = now != config.stamp;
-        if change == Change::Nothing && !is_reread {
+        if change == Change::Nothing && !is_reread && !ahead.is_due() {
             change = watcher.wait(LOOK);
             continue;
         }
         (change, config.stamp) = (Change::Nothing, now);
         let (before, hooks_before) = (host.catalogue(), Hooks::of(host));
-        match host.reload() {
-            Ok(()) if quiet => {}
-            Ok(()) => {
+        match host.refresh(&watcher.unfinished()) {
+            Ok(new) => {
+                let known = std::mem::replace(&mut failed, ahead.take(new));
+                if quiet {
+                    continue;
+                }
                 if is_reread {
                     output::note(&format!("read {} again", config.file.path.display()));
                 }
                 tell(&before, &host.catalogue());
                 tell_hooks(&hooks_before, &Hooks::of(host));
+                list::show_refusals(failed.iter().filter(|refusal| !known.contains(refusal)));
             }
             Err(why) => output::error(&format!("failed to reload, everything stays as it was: {why}")),
         }

@@ -54,7 +54,23 @@ pub struct ComponentFile {
     pub bytes: Bytes,
 }
 
+/// What a component is known by. Its terms follow from it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Identity<'a> {
+    /// The file's stem.
+    pub name: &'a str,
+    /// Where it came from.
+    pub origin: &'a Origin,
+    /// The bytes' digest.
+    pub digest: &'a Digest,
+}
+
 impl ComponentFile {
+    /// What these bytes are known by.
+    pub fn identity(&self) -> Identity<'_> {
+        Identity { name: &self.name, origin: &self.origin, digest: &self.digest }
+    }
+
     /// Reads a file of a folder.
     pub fn open(path: &Path) -> Result<Self, Refusal> {
         let refuse = |reason: String| Refusal::new(&path.display().to_string(), &reason);

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use tokio::sync::OnceCell;
 
 use super::{
-    Cache, Compiler, ComponentFile, Digest, Inspection, Kind, Origin, Refusal, Tools, artifact,
+    Cache, Compiler, ComponentFile, Digest, Identity, Inspection, Kind, Origin, Refusal, Tools, artifact,
     cache::{Known, VerifiedArtifact},
     compile::CompileError,
     inspect,
@@ -41,10 +41,37 @@ pub struct Component<K: Kind = Tools> {
 }
 
 impl<K: Kind> Component<K> {
-    /// Whether this is the component that the file would become.
-    pub(crate) fn is(&self, file: &ComponentFile, terms: &Terms) -> bool {
-        let same_file = self.digest == file.digest && self.name == file.name && self.origin == file.origin;
-        same_file && self.limits == terms.limits && self.terms == terms.granted
+    /// What it is known by.
+    pub fn identity(&self) -> Identity<'_> {
+        Identity { name: &self.name, origin: &self.origin, digest: &self.digest }
+    }
+
+    /// Whether this is what the component of this identity would become.
+    pub(crate) fn is(&self, identity: Identity<'_>, terms: &Terms) -> bool {
+        self.identity() == identity && self.limits == terms.limits && self.terms == terms.granted
+    }
+
+    fn new(
+        identity: Identity<'_>,
+        terms: Terms,
+        inspection: Inspection,
+        offer: K::Offer,
+        prepared: OnceCell<K::Prepared>,
+        held: Option<Bytes>,
+    ) -> Self {
+        let Terms { limits, granted } = terms;
+        Self {
+            name: identity.name.into(),
+            origin: identity.origin.clone(),
+            digest: *identity.digest,
+            offer,
+            limits,
+            granted: granted.asked_for(|interface| inspection.imports(interface)),
+            terms: granted,
+            inspection,
+            held,
+            prepared,
+        }
     }
 
     /// The linked form, made when it is first needed: once, and on a thread that may block.
@@ -95,47 +122,55 @@ impl Loader {
 
     /// Loads one component. Cached, nothing is compiled and nothing run.
     pub fn load<K: Kind>(&self, file: &ComponentFile, terms: Terms) -> Result<Component<K>, Refusal> {
-        let Terms { limits, granted } = terms;
-        let refuse = |reason: String| Refusal::new(&file.origin.describe_as(&file.name), &reason);
-        let (inspection, offer, prepared) = match self.cache.known(&file.digest) {
-            Some(Known::Ready(ready)) => {
-                ready.inspection.check(&limits).map_err(&refuse)?;
-                (ready.inspection, ready.offer, OnceCell::new())
+        let held = (!matches!(file.origin, Origin::File(_))).then(|| file.bytes.clone());
+        if let Some(known) = self.known(file.identity(), &terms, held.clone()) {
+            return known;
+        }
+        let inspection = self.look::<K>(file, &terms)?;
+        match self.compile::<K>(file, &inspection, &terms.limits) {
+            Ok((offer, prepared)) => {
+                Ok(Component::new(file.identity(), terms, inspection, offer, OnceCell::from(prepared), held))
             }
-            Some(Known::Failed(reason)) => {
-                let path = self.cache.known_path(&file.digest);
-                return Err(refuse(format!("{reason} (remembered; delete {} to try again)", path.display())));
-            }
-            None => {
-                let inspection = inspect(&file.bytes, &limits).map_err(&refuse)?;
-                if inspection.role != K::ROLE {
-                    let is = inspection.role.name();
-                    return Err(refuse(format!("is a {is}, not a {}; put it into the {is}s folder", K::ROLE.name())));
+            Err(Failure::Passing(reason)) => Err(refused(file.identity(), &reason)),
+            Err(Failure::Final(reason)) => {
+                if let Err(why) = self.cache.remember_failure(&file.digest, &reason) {
+                    tracing::warn!("failed to remember that {} can't be used: {why}", file.name);
                 }
-                match self.compile::<K>(file, &inspection, &limits) {
-                    Ok((offer, prepared)) => (inspection, offer, OnceCell::from(prepared)),
-                    Err(Failure::Passing(reason)) => return Err(refuse(reason)),
-                    Err(Failure::Final(reason)) => {
-                        if let Err(why) = self.cache.remember_failure(&file.digest, &reason) {
-                            tracing::warn!("failed to remember that {} can't be used: {why}", file.name);
-                        }
-                        return Err(refuse(reason));
-                    }
-                }
+                Err(refused(file.identity(), &reason))
             }
-        };
-        Ok(Component {
-            name: file.name.clone(),
-            origin: file.origin.clone(),
-            digest: file.digest,
-            offer,
-            limits,
-            granted: granted.asked_for(|interface| inspection.imports(interface)),
-            terms: granted,
-            inspection,
-            held: (!matches!(file.origin, Origin::File(_))).then(|| file.bytes.clone()),
-            prepared,
+        }
+    }
+
+    /// What the cache knows of bytes that were loaded before, on these terms. Nothing where they must be compiled first.
+    pub(crate) fn known<K: Kind>(
+        &self,
+        identity: Identity<'_>,
+        terms: &Terms,
+        held: Option<Bytes>,
+    ) -> Option<Result<Component<K>, Refusal>> {
+        Some(match self.cache.known::<K::Offer>(identity.digest)? {
+            Known::Ready(ready) => match ready.inspection.check(&terms.limits) {
+                Ok(()) => {
+                    Ok(Component::new(identity, terms.clone(), ready.inspection, ready.offer, OnceCell::new(), held))
+                }
+                Err(why) => Err(refused(identity, &why)),
+            },
+            Known::Failed(reason) => {
+                let path = self.cache.known_path(identity.digest);
+                Err(refused(identity, &format!("{reason} (remembered; delete {} to try again)", path.display())))
+            }
         })
+    }
+
+    /// What the type of a component says, which takes no time; refused where it can't be one of this kind.
+    pub(crate) fn look<K: Kind>(&self, file: &ComponentFile, terms: &Terms) -> Result<Inspection, Refusal> {
+        let inspection = inspect(&file.bytes, &terms.limits).map_err(|why| refused(file.identity(), &why))?;
+        if inspection.role != K::ROLE {
+            let is = inspection.role.name();
+            let why = format!("is a {is}, not a {}; put it into the {is}s folder", K::ROLE.name());
+            return Err(refused(file.identity(), &why));
+        }
+        Ok(inspection)
     }
 
     /// Makes the linked form of a component. An artifact that is gone or damaged is compiled again, from the same bytes or not
@@ -189,6 +224,10 @@ impl Loader {
         }
         Ok((offer, prepared))
     }
+}
+
+fn refused(identity: Identity<'_>, reason: &str) -> Refusal {
+    Refusal::new(&identity.origin.describe_as(identity.name), reason)
 }
 
 impl Origin {

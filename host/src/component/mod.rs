@@ -19,12 +19,12 @@ pub use crate::text::valid_name;
 pub use cache::{Cache, CacheError};
 pub use compile::{CompileLimits, Compiler};
 pub use digest::Digest;
-pub use file::{COMPONENT_BYTES, ComponentFile, Origin};
+pub use file::{COMPONENT_BYTES, ComponentFile, Identity, Origin};
 pub use inspect::{Import, Inspection, Role, inspect};
 pub use kind::{Hooks, Kind, Tools};
 pub use load::{Component, Loader, Terms};
 pub use scan::{ScanError, make_folder, scan};
-pub use watch::{Change, Watcher};
+pub use watch::{Change, Waker, Watcher};
 
 /// A file that was not loaded, and why, in one line. File and import names are strangers' text, so both are cleaned.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]

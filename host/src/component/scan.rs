@@ -10,6 +10,13 @@ pub struct ScanError {
     why: std::io::Error,
 }
 
+impl ScanError {
+    /// Why, and what to do, for whoever names the folder.
+    pub(crate) fn reason(&self) -> String {
+        format!("can't be read: {}; create it, or start the host without it", self.why)
+    }
+}
+
 /// Makes a folder for components.
 pub fn make_folder(folder: &Path) -> Result<(), ScanError> {
     std::fs::create_dir_all(folder).map_err(|why| ScanError { folder: folder.into(), why })

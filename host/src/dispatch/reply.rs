@@ -48,7 +48,7 @@ impl Reply {
     }
 
     /// The tool that brought it from outside.
-    pub fn outside(&self) -> Option<&str> {
+    pub(super) fn outside(&self) -> Option<&str> {
         self.outside.as_deref()
     }
 

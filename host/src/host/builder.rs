@@ -14,7 +14,7 @@ use crate::{
     approval::{Approver, Gate, ReviewerError},
     audit::{Audit, AuditError},
     capability::terminal::{Launcher, Terminals, launch, process},
-    component::{Cache, CacheError, CompileLimits, Compiler, Loader, ScanError, worker},
+    component::{Cache, CacheError, CompileLimits, Compiler, Loader, ScanError, make_folder, scan, worker},
     dispatch::{Hook, Interceptor, Pipeline, Spill},
     grant::{ConfigError, GrantFile},
     registry::{Availability, Redescriptions, ToolsetError},
@@ -67,6 +67,7 @@ pub struct HostBuilder {
     config: Option<PathBuf>,
     folders: Vec<PathBuf>,
     hook_folders: Vec<PathBuf>,
+    secret_files: Vec<PathBuf>,
     workspace: Option<PathBuf>,
     without_bundled: bool,
     compiler: Option<Compiler>,
@@ -99,6 +100,12 @@ impl HostBuilder {
     /// A folder with hooks; may be given several times. Default: `hooks` in the home, made where it is missing.
     pub fn hooks(mut self, folder: impl Into<PathBuf>) -> Self {
         self.hook_folders.push(folder.into());
+        self
+    }
+
+    /// A file of this program's own that no tool and no command may see, such as its server's token; may be given several times.
+    pub fn secret_file(mut self, file: impl Into<PathBuf>) -> Self {
+        self.secret_files.push(file.into());
         self
     }
 
@@ -175,6 +182,10 @@ impl HostBuilder {
         let cache = Cache::open(&home.join("cache"), sandbox.engine())?;
         let folders = given_or_default(self.folders, &home, "tools")?;
         let hook_folders = given_or_default(self.hook_folders, &home, "hooks")?;
+        // Later a folder may go, and the others stay in use; a start with one that is not there is a mistake.
+        for folder in folders.iter().chain(&hook_folders) {
+            scan(folder)?;
+        }
         let workspace = self.workspace.unwrap_or_else(|| ".".into());
         let workspace = std::path::absolute(workspace).map_err(HostError::Workspace)?;
         let file = GrantFile { path: config.clone(), named: config_is_named, workspace: workspace.clone() };
@@ -184,8 +195,8 @@ impl HostBuilder {
         }
         let gate = Arc::new(gate);
         // What decides what a command may do is not for commands.
-        let hidden =
-            [home.clone(), config.clone()].into_iter().chain(folders.iter().chain(&hook_folders).cloned()).collect();
+        let given = folders.iter().chain(&hook_folders).chain(&self.secret_files).cloned();
+        let hidden = [home.clone(), config.clone()].into_iter().chain(given).collect();
         let loader = Arc::new(Loader::new(Arc::clone(&sandbox), cache, compiler));
         let pipeline = Pipeline {
             sandbox,
@@ -201,6 +212,7 @@ impl HostBuilder {
             workspace: workspace.clone(),
             folders,
             hook_folders,
+            secret_files: self.secret_files,
             bundled: if self.without_bundled { &[] } else { BUNDLED },
             listener: self.listener,
             hooks: self.hooks,
@@ -233,7 +245,7 @@ fn given_or_default(given: Vec<PathBuf>, home: &Path, name: &str) -> Result<Vec<
         return Ok(given);
     }
     let folder = home.join(name);
-    crate::component::make_folder(&folder)?;
+    make_folder(&folder)?;
     Ok(vec![folder])
 }
 

@@ -71,9 +71,12 @@ impl Host {
         }
         let listed = self.without_absent(listed);
         let catalogue = self.catalogue();
+        let is_own = |name: &str| bridge_definitions().iter().any(|own| own.name == name);
         let annotations = |definition: &Definition| match catalogue.get(&definition.name) {
             Some(entry) => Annotations::of(entry),
-            None => Annotations::of_own(&definition.name),
+            None if is_own(&definition.name) => Annotations::of_own(&definition.name),
+            // A tool that went while the others described themselves: nobody knows what it could do.
+            None => Annotations::default(),
         };
         let tools: Vec<Value> = listed
             .iter()

@@ -2,9 +2,9 @@
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::{
-        Arc, MutexGuard, PoisonError,
+        Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicUsize, Ordering},
     },
     thread,
@@ -16,7 +16,7 @@ use super::{Added, Current, Host, HostError, RegisterError, Settings};
 use crate::{
     approval::{Mode, Reviewer},
     capability::Granted,
-    component::{Component, ComponentFile, Digest, Hooks, Kind, Origin, Refusal, Terms, Tools, scan},
+    component::{Component, ComponentFile, Digest, Hooks, Identity, Kind, Origin, Refusal, Role, Terms, Tools, scan},
     dispatch::{Bounds, Guardrails, HookSource, OnFailure, Policy, Watcher},
     grant::Config,
     registry::Catalogue,
@@ -61,13 +61,38 @@ impl Source {
         }
     }
 
-    fn files(folders: &[PathBuf]) -> Result<Vec<Self>, HostError> {
-        let mut sources = Vec::new();
+    /// What is in these folders, and which of them can't be read.
+    fn files(folders: &[PathBuf]) -> (Vec<Self>, Vec<Refusal>) {
+        let (mut sources, mut refusals) = (Vec::new(), Vec::new());
         for folder in folders {
-            sources.extend(scan(folder)?.into_iter().map(Self::File));
+            match scan(folder) {
+                Ok(found) => sources.extend(found.into_iter().map(Self::File)),
+                Err(why) => refusals.push(Refusal::new(&folder.display().to_string(), &why.reason())),
+            }
         }
-        Ok(sources)
+        (sources, refusals)
     }
+}
+
+/// A file whose bytes were never compiled here.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewFile {
+    /// Where it is.
+    pub path: PathBuf,
+    role: Role,
+}
+
+/// What a look in haste passes over. Where such a file was loaded before, that stays, on today's terms.
+struct Left<'a> {
+    /// Files that are still being written.
+    unfinished: &'a [PathBuf],
+    /// Files that must be compiled first.
+    new: Mutex<Vec<NewFile>>,
+}
+
+/// A hook sees calls and has no capability.
+fn hook_terms(config: &Config, hook: Identity<'_>) -> Terms {
+    Terms { limits: config.hook(hook.name).limits(), granted: Granted::default() }
 }
 
 impl Host {
@@ -77,19 +102,56 @@ impl Host {
         self.reload_with(&self.added())
     }
 
+    /// The same in haste, for whoever watches the folders: nothing is compiled, and what is `unfinished` is not read, so that a grant
+    /// that was revoked or a file that was removed waits for nobody. What such a file was before stays, on the terms that hold now.
+    /// Answers the files to [compile](Self::compile_ahead) before another look.
+    pub fn refresh(&self, unfinished: &[PathBuf]) -> Result<Vec<NewFile>, HostError> {
+        let left = Left { unfinished, new: Mutex::default() };
+        self.make_anew(&self.added(), Some(&left))?;
+        Ok(left.new.into_inner().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Compiles a file, so that another look finds it known. Where it can't be used for good, that is known then, too; the error is for
+    /// what may go better another time.
+    pub fn compile_ahead(&self, file: &NewFile) -> Result<(), Refusal> {
+        let place = file.path.display().to_string();
+        let config = Config::read(&self.0.config, self.0.config_is_named)
+            .map_err(|why| Refusal::new(&place, &format!("the configuration can't be read: {why}")))?;
+        match file.role {
+            Role::Tool => self.compile_one::<Tools>(&file.path, &|tool| self.terms(&config, tool)),
+            Role::Hook => self.compile_one::<Hooks>(&file.path, &|hook| hook_terms(&config, hook)),
+        }
+    }
+
+    fn compile_one<K: Kind>(&self, path: &Path, terms: &dyn Fn(Identity<'_>) -> Terms) -> Result<(), Refusal> {
+        let file = ComponentFile::open(path)?;
+        let loaded = self.load_new::<K>(&file, terms(file.identity()));
+        match (self.0.pipeline.loader.is_new::<K>(&file), loaded) {
+            (false, _) => Ok(()),
+            (true, Err(refusal)) => Err(refusal),
+            (true, Ok(_)) => {
+                Err(Refusal::new(&path.display().to_string(), "its compiled form could not be kept; is the disk full?"))
+            }
+        }
+    }
+
     pub(super) fn added(&self) -> MutexGuard<'_, Added> {
         self.0.added.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Makes everything anew. Whoever calls holds the lock on what was added, so this happens once at a time.
     pub(super) fn reload_with(&self, added: &Added) -> Result<(), HostError> {
+        self.make_anew(added, None)
+    }
+
+    fn make_anew(&self, added: &Added, left: Option<&Left<'_>>) -> Result<(), HostError> {
         let config = Config::read(&self.0.config, self.0.config_is_named)?;
         let mut toolsets = config.toolsets()?;
         for (name, toolset) in &added.toolsets {
             toolsets.add(name, toolset.clone())?;
         }
-        let (components, refusals) = self.load_tools(&config, added)?;
-        let LoadedHooks { watchers, components: hooks, refusals: refused_hooks } = self.load_hooks(&config)?;
+        let (components, refusals) = self.load_tools(&config, added, left);
+        let LoadedHooks { watchers, components: hooks, refusals: refused_hooks } = self.load_hooks(&config, left);
         let may_override = |component: &Component, tool: &str| {
             config.of(&component.name, &component.digest).is_some_and(|grant| grant.overrides(tool))
         };
@@ -146,17 +208,23 @@ impl Host {
         Ok(())
     }
 
-    fn load_tools(&self, config: &Config, added: &Added) -> Result<(Vec<Arc<Component>>, Vec<Refusal>), HostError> {
+    fn load_tools(
+        &self,
+        config: &Config,
+        added: &Added,
+        left: Option<&Left<'_>>,
+    ) -> (Vec<Arc<Component>>, Vec<Refusal>) {
         let bundled = self.0.bundled.iter();
         let bundled =
             bundled.map(|(name, bytes)| ComponentFile::held(name, Origin::Bundled, Bytes::from_static(bytes)));
         let mut sources: Vec<Source> = bundled.map(Source::Held).collect();
-        sources.extend(Source::files(&self.0.folders)?);
+        let (files, mut refusals) = Source::files(&self.0.folders);
+        sources.extend(files);
         sources.extend(added.components.iter().cloned().map(Source::Held));
-        let terms = |file: &ComponentFile| self.terms(config, file);
-        let (mut components, mut refusals) = (Vec::<Arc<Component>>::new(), Vec::new());
+        let terms = |component: Identity<'_>| self.terms(config, component);
+        let mut components = Vec::<Arc<Component>>::new();
         let loaded = self.catalogue();
-        for found in self.load_all::<Tools>(&sources, loaded.components(), &terms) {
+        for found in self.load_all::<Tools>(&sources, loaded.components(), &terms, left).into_iter().flatten() {
             match found {
                 Ok(component) => match components.iter().find(|known| known.digest == component.digest) {
                     None => components.push(component),
@@ -170,23 +238,29 @@ impl Host {
                 Err(refusal) => refusals.push(refusal),
             }
         }
-        Ok((components, refusals))
+        (components, refusals)
     }
 
-    /// The hooks of this program and of the folders. A file that can't be loaded is a hook that fails at every call.
-    fn load_hooks(&self, config: &Config) -> Result<LoadedHooks, HostError> {
+    /// The hooks of this program and of the folders. A file that can't be loaded is a hook that fails at every call, and
+    /// so is a folder that can't be read: nobody knows which guards are in there.
+    fn load_hooks(&self, config: &Config, left: Option<&Left<'_>>) -> LoadedHooks {
         let own = self.0.hooks.iter().map(|hook| Watcher {
             name: hook.name().to_owned(),
             on_failure: OnFailure::Block,
             source: HookSource::Program(Arc::clone(hook)),
         });
-        let (mut watchers, mut components, mut refusals) = (own.collect::<Vec<_>>(), Vec::new(), Vec::new());
-        let sources = Source::files(&self.0.hook_folders)?;
-        let terms =
-            |file: &ComponentFile| Terms { limits: config.hook(&file.name).limits(), granted: Granted::default() };
+        let (mut watchers, mut components) = (own.collect::<Vec<_>>(), Vec::new());
+        let (sources, mut refusals) = Source::files(&self.0.hook_folders);
+        watchers.extend(refusals.iter().map(|folder| Watcher {
+            name: folder.place.clone(),
+            on_failure: OnFailure::Block,
+            source: HookSource::Broken(folder.reason.clone()),
+        }));
+        let terms = |hook: Identity<'_>| hook_terms(config, hook);
         let loaded = Arc::clone(&self.0.current.load().settings);
-        let found = self.load_all::<Hooks>(&sources, &loaded.hooks, &terms);
+        let found = self.load_all::<Hooks>(&sources, &loaded.hooks, &terms, left);
         for (source, result) in sources.iter().zip(found) {
+            let Some(result) = result else { continue };
             let name = match source {
                 Source::File(path) => path.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
                 Source::Held(file) => file.name.clone(),
@@ -220,22 +294,23 @@ impl Host {
                 watchers.push(Watcher { name: name.clone(), on_failure: grant.on_failure, source });
             }
         }
-        Ok(LoadedHooks { watchers, components, refusals })
+        LoadedHooks { watchers, components, refusals }
     }
 
     /// Loads one component, to see whether it can be.
     pub(super) fn try_load(&self, file: &ComponentFile) -> Result<(), RegisterError> {
         let config = Config::read(&self.0.config, self.0.config_is_named).map_err(HostError::from)?;
-        self.load_new::<Tools>(file, self.terms(&config, file)).map(drop).map_err(RegisterError::Refused)
+        self.load_new::<Tools>(file, self.terms(&config, file.identity())).map(drop).map_err(RegisterError::Refused)
     }
 
-    /// Loads on all cores: compiling is what takes time. Answers in the sources' order.
+    /// Loads on all cores: compiling is what takes time. Answers in the sources' order; nothing for one that is left for later.
     fn load_all<K: Kind>(
         &self,
         sources: &[Source],
         loaded: &[Arc<Component<K>>],
-        terms: &(dyn Fn(&ComponentFile) -> Terms + Sync),
-    ) -> Vec<Loaded<K>> {
+        terms: &(dyn Fn(Identity<'_>) -> Terms + Sync),
+        left: Option<&Left<'_>>,
+    ) -> Vec<Option<Loaded<K>>> {
         let next = AtomicUsize::new(0);
         let work = || {
             let mut done = Vec::new();
@@ -243,14 +318,15 @@ impl Host {
                 let at = next.fetch_add(1, Ordering::Relaxed);
                 let Some(source) = sources.get(at) else { return done };
                 // One file that makes the host stumble must not keep the others out.
-                let result = catch_unwind(AssertUnwindSafe(|| self.load(source, loaded, terms)));
-                let stumbled =
-                    |_| Err(Refusal::new(&source.place(), "the host panicked while loading it: please report this"));
+                let result = catch_unwind(AssertUnwindSafe(|| self.load(source, loaded, terms, left)));
+                let stumbled = |_| {
+                    Some(Err(Refusal::new(&source.place(), "the host panicked while loading it: please report this")))
+                };
                 done.push((at, result.unwrap_or_else(stumbled)));
             }
         };
         let threads = thread::available_parallelism().map_or(1, usize::from).min(sources.len()).max(1);
-        let mut results: Vec<(usize, Loaded<K>)> = thread::scope(|scope| {
+        let mut results: Vec<(usize, Option<Loaded<K>>)> = thread::scope(|scope| {
             let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
             let mut results = work();
             for other in others {
@@ -267,22 +343,55 @@ impl Host {
         &self,
         source: &Source,
         loaded: &[Arc<Component<K>>],
-        terms: &dyn Fn(&ComponentFile) -> Terms,
-    ) -> Loaded<K> {
+        terms: &dyn Fn(Identity<'_>) -> Terms,
+        left: Option<&Left<'_>>,
+    ) -> Option<Loaded<K>> {
         let opened;
         let file = match source {
             Source::Held(file) => file,
-            Source::File(path) => {
-                opened = ComponentFile::open(path)?;
-                &opened
+            Source::File(path) if left.is_some_and(|left| left.unfinished.contains(path)) => {
+                return self.load_as_before(path, loaded, terms);
             }
+            Source::File(path) => match ComponentFile::open(path) {
+                Ok(file) => {
+                    opened = file;
+                    &opened
+                }
+                Err(refusal) => return Some(Err(refusal)),
+            },
         };
-        let terms = terms(file);
+        let its_terms = terms(file.identity());
         // What is loaded already keeps its compiled form.
-        match loaded.iter().find(|known| known.is(file, &terms)) {
-            Some(same) => Ok(Arc::clone(same)),
-            None => self.load_new(file, terms),
+        if let Some(same) = loaded.iter().find(|known| known.is(file.identity(), &its_terms)) {
+            return Some(Ok(Arc::clone(same)));
         }
+        let loader = &self.0.pipeline.loader;
+        match (left, &file.origin) {
+            (Some(left), Origin::File(path)) if loader.is_new::<K>(file) => {
+                if let Err(refusal) = loader.look::<K>(file, &its_terms) {
+                    return Some(Err(refusal));
+                }
+                let new = NewFile { path: path.clone(), role: K::ROLE };
+                left.new.lock().unwrap_or_else(PoisonError::into_inner).push(new);
+                self.load_as_before(path, loaded, terms)
+            }
+            _ => Some(self.load_new(file, its_terms)),
+        }
+    }
+
+    /// What was loaded from this file, whatever is in it now. Nothing where nothing was.
+    fn load_as_before<K: Kind>(
+        &self,
+        path: &Path,
+        loaded: &[Arc<Component<K>>],
+        terms: &dyn Fn(Identity<'_>) -> Terms,
+    ) -> Option<Loaded<K>> {
+        let before = loaded.iter().find(|known| matches!(&known.origin, Origin::File(known) if known == path))?;
+        let terms = terms(before.identity());
+        if before.is(before.identity(), &terms) {
+            return Some(Ok(Arc::clone(before)));
+        }
+        Some(self.0.pipeline.loader.known(before.identity(), &terms, None)?.map(Arc::new))
     }
 
     fn load_new<K: Kind>(&self, file: &ComponentFile, terms: Terms) -> Loaded<K> {

@@ -20,7 +20,7 @@ use tokio::sync::watch;
 pub use builder::{HostBuilder, HostError, default_home};
 pub use definitions::{Definitions, DefinitionsRequest, tokens};
 pub use list::{ToolStatus, ToolsetStatus};
-pub use load::{LoadEvent, LoadListener};
+pub use load::{LoadEvent, LoadListener, NewFile};
 pub use register::RegisterError;
 
 use crate::{
@@ -57,6 +57,8 @@ struct Inner {
     workspace: PathBuf,
     folders: Vec<PathBuf>,
     hook_folders: Vec<PathBuf>,
+    /// Files that no tool and no command may see.
+    secret_files: Vec<PathBuf>,
     bundled: &'static [(&'static str, &'static [u8])],
     listener: Option<LoadListener>,
     hooks: Vec<Arc<dyn Hook>>,

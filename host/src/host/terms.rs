@@ -10,7 +10,7 @@ use crate::{
         fs::{Folder, Folders, Own},
         terminal::Commands,
     },
-    component::{ComponentFile, Origin, Terms},
+    component::{Identity, Origin, Terms},
     grant::{Access, Config, FolderGrant, TerminalGrant},
     sandbox::Limits,
 };
@@ -18,9 +18,9 @@ use crate::{
 impl Host {
     /// The terms of a component of tools. The bundled ones have the workspace, and long results to read; everybody else what the
     /// operator granted to these bytes.
-    pub(super) fn terms(&self, config: &Config, file: &ComponentFile) -> Terms {
-        let grant = config.of(&file.name, &file.digest);
-        let is_bundled = file.origin == Origin::Bundled;
+    pub(super) fn terms(&self, config: &Config, component: Identity<'_>) -> Terms {
+        let grant = config.of(component.name, component.digest);
+        let is_bundled = *component.origin == Origin::Bundled;
         let bundled = is_bundled.then(|| [FolderGrant::workspace(), FolderGrant::new(self.results(), Access::Read)]);
         let granted = grant.map(|grant| grant.folders().to_vec()).unwrap_or_default();
         // The operator's words come first: where both name a folder, theirs say whether secrets are shown.
@@ -33,11 +33,13 @@ impl Host {
             home: self.0.home.clone(),
             config: self.0.config.clone(),
             components: self.0.folders.iter().chain(&self.0.hook_folders).cloned().collect(),
+            secrets: self.0.secret_files.clone(),
         };
-        let folders = Folders::new(&file.name, &self.0.workspace, folders.collect(), own, Arc::clone(&self.0.files));
-        let commands = self.commands(config, file, grant.map(|grant| grant.terminal()).cloned(), is_bundled);
+        let folders =
+            Folders::new(component.name, &self.0.workspace, folders.collect(), own, Arc::clone(&self.0.files));
+        let commands = self.commands(config, component.name, grant.map(|grant| grant.terminal()).cloned(), is_bundled);
         let asking = grant.is_some_and(|grant| grant.ask()).then(|| {
-            let (component, people) = (file.name.clone(), Arc::clone(&self.0.people));
+            let (component, people) = (component.name.to_owned(), Arc::clone(&self.0.people));
             Arc::new(Asking { component, people })
         });
         Terms {
@@ -49,7 +51,7 @@ impl Host {
     fn commands(
         &self,
         config: &Config,
-        file: &ComponentFile,
+        component: &str,
         granted: Option<TerminalGrant>,
         is_bundled: bool,
     ) -> Option<Arc<Commands>> {
@@ -59,7 +61,7 @@ impl Host {
             return None;
         }
         let place = config.terminal.place(is_bundled, &grant);
-        let (component, terminals) = (file.name.clone(), Arc::clone(&self.0.terminals));
+        let (component, terminals) = (component.to_owned(), Arc::clone(&self.0.terminals));
         Some(Arc::new(Commands { component, grant, place, terminals }))
     }
 

@@ -78,7 +78,7 @@ pub(super) fn a_compile_bomb_takes_only_the_worker_with_it() {
 }
 
 /// One function of many branches between many variables: compiling it takes more than linear time and memory.
-fn bomb() -> Vec<u8> {
+pub(crate) fn bomb() -> Vec<u8> {
     const LOCALS: usize = 2_000;
     let step = |n: usize| {
         let (a, b, c) = (n * 7 % LOCALS, n * 31 % LOCALS, n * 131 % LOCALS);

@@ -7,11 +7,13 @@ use std::{
     time::{Duration, Instant},
 };
 
-use hermes_host::serve::http::limits::{BODY_WAIT, CONNECTIONS, HEADER_WAIT, WRITE_WAIT};
+use hermes_host::serve::http::limits::{
+    BODIES_BYTES, BODY_BYTES, BODY_WAIT, CONNECTIONS, HEADER_WAIT, SMALL_BODY_BYTES, WRITE_WAIT,
+};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde_json::json;
 
-use super::{ENDLESS, Serving, client::Reply, kind, until};
+use super::{ENDLESS, Serving, client::Reply, kind, openapi::assert_described, until};
 use crate::{cli::Place, guest};
 
 /// How far past its time a connection may be.
@@ -102,6 +104,60 @@ fn a_body_of_5_mb_is_refused_however_it_is_sent() {
 }
 
 #[test]
+fn bytes_that_come_one_by_one_take_no_more_memory_than_others() {
+    let (_place, serving) = good();
+    let client = serving.client;
+    assert_served(&serving);
+    let held = || serving.figure("hermes_resident_memory_bytes");
+    let before = held();
+    let sender = thread::spawn(move || {
+        let mut stream = client.connect();
+        let more = "Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n";
+        stream.write_all(client.head("POST", "/v1/call", more).as_bytes()).unwrap();
+        // White space before the call. Each byte that is kept by itself takes 32.
+        stream.write_all(&b"1\r\n \r\n".repeat(2_000_000)).unwrap();
+        let call = r#"{"name": "good"}"#;
+        stream.write_all(format!("{:x}\r\n{call}\r\n0\r\n\r\n", call.len()).as_bytes()).unwrap();
+        Reply::read(&mut stream).unwrap()
+    });
+    let mut most = before;
+    while !sender.is_finished() {
+        most = most.max(held());
+        thread::sleep(Duration::from_millis(10));
+    }
+    let reply = sender.join().unwrap();
+    assert_eq!((reply.status, reply.body.as_str()), (200, "\"ok\""));
+    assert!(most - before < 30e6, "{before} grew to {most}");
+}
+
+#[test]
+fn who_takes_all_the_room_for_bodies_keeps_no_small_one_out_and_leaves_it_by_going() {
+    let (_place, serving) = good();
+    let client = serving.client;
+    assert_served(&serving);
+    let more = format!("Content-Type: application/json\r\nContent-Length: {BODY_BYTES}\r\n");
+    let begin = |_| {
+        let mut stream = client.connect();
+        stream.write_all(client.head("POST", "/v1/call", &more).as_bytes()).unwrap();
+        stream.write_all(&[b' '; 2 * SMALL_BODY_BYTES]).unwrap();
+        stream
+    };
+    // Twice as many as there is room for: half of them wait for it.
+    let holders: Vec<TcpStream> = (0..2 * BODIES_BYTES / BODY_BYTES).map(begin).collect();
+    for _ in 0..20 {
+        assert_served(&serving);
+    }
+    let mut large = client.connect();
+    let body = format!("{}{}", " ".repeat(2 * SMALL_BODY_BYTES), r#"{"name": "good"}"#);
+    large.write_all(client.post_text("/v1/call", &body).as_bytes()).unwrap();
+    drop(holders);
+    let start = Instant::now();
+    let reply = Reply::read(&mut large).unwrap();
+    assert_eq!((reply.status, reply.body.as_str()), (200, "\"ok\""));
+    assert!(start.elapsed() < GRACE, "{:?}", start.elapsed());
+}
+
+#[test]
 fn a_batch_of_10_000_runs_nothing() {
     let (_place, serving) = good();
     let before = serving.figure("hermes_instances_total");
@@ -143,6 +199,7 @@ fn drip(stream: &mut TcpStream, patience: Duration) -> Option<Reply> {
 fn who_sends_a_byte_now_and_then_is_given_up() {
     let (_place, serving) = good();
     let client = serving.client;
+    let document = client.get("/openapi.json").json();
     let silent = client.connect();
     let slow_head = thread::spawn(move || {
         let mut stream = client.connect();
@@ -153,12 +210,14 @@ fn who_sends_a_byte_now_and_then_is_given_up() {
         let mut stream = client.connect();
         let more = "Content-Type: application/json\r\nContent-Length: 1000000\r\n";
         stream.write_all(client.head("POST", "/v1/call", more).as_bytes()).unwrap();
-        drip(&mut stream, BODY_WAIT + GRACE).map(|reply| kind(&reply))
+        drip(&mut stream, BODY_WAIT + GRACE).unwrap()
     });
     assert_served(&serving);
     let head = slow_head.join().unwrap();
     assert!(head.is_none_or(|status| status == 408), "{head:?}");
-    assert_eq!(slow_body.join().unwrap(), Some((408, "timeout".to_owned())));
+    let body = slow_body.join().unwrap();
+    assert_eq!(kind(&body), (408, "timeout".to_owned()));
+    assert_described(&document, "post", "/v1/call", &body);
     // The one that never said a word is gone, too.
     let mut silent = silent;
     silent.set_read_timeout(Some(Duration::from_secs(1))).unwrap();
@@ -217,6 +276,7 @@ fn ten_thousand_idle_connections_lock_nobody_out() {
 #[test]
 fn who_comes_when_all_places_are_at_work_is_told_so_at_once() {
     let (_place, serving) = good();
+    let document = serving.client.get("/openapi.json").json();
     raise_files(4_096);
     let wait = || {
         let mut stream = serving.client.connect();
@@ -240,6 +300,7 @@ fn who_comes_when_all_places_are_at_work_is_told_so_at_once() {
     };
     assert_eq!(kind(&refused), (503, "busy".to_owned()));
     assert_eq!(refused.header("retry-after"), Some("1"));
+    assert_described(&document, "get", "/healthz", &refused);
     drop(waiting);
     until(GRACE, || ask().is_some_and(|reply| reply.status == 200));
 }

@@ -174,6 +174,21 @@ fn ten_thousand_cancelled_calls_leave_nothing_behind() {
     assert_eq!(pipe.heard, [] as [Value; 0]);
 }
 
+/// A client that can be asked is talked to beside its call, also where the call asks nothing.
+#[test]
+fn calls_that_could_ask_leave_nothing_behind_either() {
+    let place = place();
+    let mut pipe = Pipe::legacy(&place, json!({"elicitation": {}}));
+    assert_settles(&mut pipe, 4, 10, |pipe| {
+        cancel_all(pipe, "sleeps", 150);
+        cancel_all(pipe, "works", 50);
+        for _ in 0..10 {
+            assert_all_good(pipe, 50);
+        }
+    });
+    assert_eq!(pipe.heard, [] as [Value; 0]);
+}
+
 #[test]
 fn forty_thousand_calls_leave_memory_flat() {
     let place = place();

@@ -56,17 +56,55 @@ pub(super) fn begins(name: &str, works: bool) -> Vec<u8> {
 
 /// Asks who is there, under this name, and answers with what it heard: the form, "declined", "dismissed" or why nobody was asked.
 pub(super) fn asks(tool: &str, name: &str) -> Vec<u8> {
+    asking(Tool::named(tool), name, FORM, "", "")
+}
+
+/// The same as this tool, which may promise something of its result.
+pub(super) fn asks_as(tool: Tool<'_>) -> Vec<u8> {
+    asking(tool, "who", FORM, "", "")
+}
+
+/// The same with another form.
+pub(super) fn asks_with(tool: &str, form: &str) -> Vec<u8> {
+    asking(Tool::named(tool), "who", form, "", "")
+}
+
+/// The same after 20 reports.
+pub(super) fn reports_and_asks(tool: &str) -> Vec<u8> {
+    let import = r#"(import "hermes:tool/log@0.1.0" "progress" (func $progress (param i64 i32 i64 i32 i32 i32)))"#;
+    let report = |n: usize| {
+        format!(
+            "(call $progress (i64.const {n}) (i32.const 0) (i64.const 0) (i32.const 0) (i32.const 0) (i32.const 0))\n"
+        )
+    };
+    asking(Tool::named(tool), "who", FORM, import, &(0..20).map(report).collect::<String>())
+}
+
+/// Asks twice with a second between, and answers with what it heard last.
+pub(super) fn asks_twice(tool: &str) -> Vec<u8> {
+    let imports = r#"(import "wasi:io/poll@0.2.0" "[method]pollable.block" (func $block (param i32)))
+        (import "wasi:clocks/monotonic-clock@0.2.0" "subscribe-duration" (func $after (param i64) (result i32)))"#;
+    let before = "(call $question) (call $block (call $after (i64.const 1000000000)))";
+    asking(Tool::named(tool), "who", FORM, imports, before)
+}
+
+/// Asks after it did something else.
+fn asking(tool: Tool<'_>, name: &str, form: &str, imports: &str, before: &str) -> Vec<u8> {
     let import = r#"(import "hermes:tool/ask@0.1.0" "ask" (func $ask (param i32 i32 i32 i32 i32 i32 i32)))"#;
-    let texts = [(1024, name), (1100, "who is there?"), (1200, "declined"), (1210, "dismissed"), (1300, FORM)];
+    let texts = [(1024, name), (1100, "who is there?"), (1200, "declined"), (1210, "dismissed"), (1300, form)];
     let texts = texts.map(|(at, text)| data(at, text)).join("\n");
-    let (name, form) = (name.len(), FORM.len());
+    let (name, form) = (name.len(), form.len());
     // At 2048: whether it failed; how it was answered; a text's place and length.
+    assert!(1300 + form <= 2048, "the form lies where the answer comes");
     let handle = format!(
         r#"(func $said (param $kind i32) (result i32)
           (call $answer (local.get $kind) (i32.load (i32.const 2056)) (i32.load (i32.const 2060))))
-        (func $handle (result i32)
+        (func $question
           (call $ask (i32.const 1024) (i32.const {name}) (i32.const 1100) (i32.const 13) (i32.const 1300) (i32.const {form})
-            (i32.const 2048))
+            (i32.const 2048)))
+        (func $handle (result i32)
+          {before}
+          (call $question)
           (if (i32.load8_u (i32.const 2048)) (then (return (call $said (i32.const 1)))))
           (if (i32.eq (i32.load8_u (i32.const 2052)) (i32.const 1))
             (then (return (call $answer (i32.const 1) (i32.const 1200) (i32.const 8)))))
@@ -74,7 +112,7 @@ pub(super) fn asks(tool: &str, name: &str) -> Vec<u8> {
             (then (return (call $answer (i32.const 1) (i32.const 1210) (i32.const 9)))))
           (call $said (i32.const 0)))"#
     );
-    component(&[Tool::named(tool)], import, &format!("{texts} {handle}"))
+    component(&[tool], &format!("{import} {imports}"), &format!("{texts} {handle}"))
 }
 
 /// Prints a line to its stdout, and answers "ok".

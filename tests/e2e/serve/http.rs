@@ -9,7 +9,13 @@ use std::{
 
 use serde_json::{Value, json};
 
-use super::{ENDLESS, PATIENCE, Serving, TOKEN, client::Reply, kind, until};
+use super::{
+    ENDLESS, PATIENCE, Serving, TOKEN,
+    client::Reply,
+    kind,
+    post::{answered, post},
+    until,
+};
 use crate::{cli::Place, guest};
 
 #[test]
@@ -45,6 +51,35 @@ fn every_kind_of_end_has_its_status() {
         let reply = serving.client.post("/v1/call", &body);
         assert_eq!(kind(&reply), (expected.0, expected.1.to_owned()), "{body}");
     }
+}
+
+#[test]
+fn names_that_the_host_gives_are_nobodys_to_take() {
+    let place = Place::new();
+    place.drop_in("good.wasm", &guest::good("good"));
+    let serving = Serving::start(&place);
+    let client = serving.client;
+    answered(post(&client, json!({}), json!({"name": "good"})));
+    let line = client.get("/v1/audit").json()["lines"][0].clone();
+    let taken = line["call"].as_str().unwrap();
+    let session = "mcp-0123456789abcdef0123456789abcdef";
+    for (member, id) in [("call_id", taken), ("task_id", session), ("session_id", session), ("session_id", "mcp-")] {
+        let mut call = json!({"name": "good"});
+        call[member] = json!(id);
+        let mut batch = json!({"calls": [{"name": "good"}]});
+        match member {
+            "call_id" => batch["calls"][0][member] = json!(id),
+            _ => batch[member] = json!(id),
+        }
+        for (path, body) in [("/v1/call", call), ("/v1/batch", batch)] {
+            let reply = client.post(path, &body);
+            assert_eq!(kind(&reply), (400, "bad-request".to_owned()), "{path} {body}");
+            assert!(reply.body.contains(&format!("{member} begins with")), "{reply:?}");
+        }
+    }
+    let free = json!({"name": "good", "call_id": "call_1", "task_id": "task-1", "session_id": "s-mcp-"});
+    assert_eq!(client.post("/v1/call", &free).status, 200);
+    assert_eq!(client.get("/v1/audit").json()["lines"].as_array().unwrap().len(), 2, "nothing else ran");
 }
 
 #[test]
@@ -275,7 +310,8 @@ fn a_server_that_stops_ends_what_only_waits() {
     let mut serving = Serving::with_token(&place);
     let client = serving.client;
     let waiting = thread::spawn(move || client.get("/v1/approvals?wait=30").status);
-    serving.until("hermes_connections_open", |open| open >= 2.0);
+    // Whoever waits for questions is there to answer them.
+    serving.until("hermes_approvals_attended", |attended| attended == 1.0);
     let start = Instant::now();
     serving.terminate();
     assert_eq!(serving.ended(), Some(0));
@@ -296,6 +332,30 @@ fn a_client_that_goes_ends_its_call() {
         lines[0]["outcome"] == "dropped"
     });
     assert_eq!(serving.figure(r#"hermes_calls_total{tool="loops_in_handle",outcome="cancelled"}"#), 1.0);
+}
+
+#[test]
+fn a_client_that_goes_ends_its_batch_and_every_call_of_it_is_counted_once() {
+    let place = Place::new();
+    place.drop_in("good.wasm", &guest::good("good"));
+    place.drop_in("loops_in_handle.wasm", &guest::attack("loops_in_handle"));
+    place.configure(&format!("[tools.loops_in_handle]\n{ENDLESS}\n"));
+    let serving = Serving::start(&place);
+    let client = serving.client;
+    let counted = |tool: &str, outcome: &str, count: usize| {
+        let line = format!("hermes_calls_total{{tool=\"{tool}\",outcome=\"{outcome}\"}} {count}\n");
+        client.get("/metrics").body.contains(&line)
+    };
+    client.post("/v1/batch", &json!({"calls": vec![json!({"name": "good"}); 3]}));
+    assert!(counted("good", "ok", 3));
+    assert_eq!(kind(&client.post("/v1/batch", &json!({"calls": vec![json!({"name": "good"}); 1_001]}))).0, 413);
+    let mut batch = client.connect();
+    let calls = vec![json!({"name": "loops_in_handle"}); 2];
+    batch.write_all(client.post_text("/v1/batch", &json!({ "calls": calls }).to_string()).as_bytes()).unwrap();
+    serving.until("hermes_calls_running", |running| running >= 1.0);
+    drop(batch);
+    until(PATIENCE, || counted("loops_in_handle", "cancelled", 2));
+    assert_eq!(serving.figure("hermes_call_duration_seconds_count"), 5.0);
 }
 
 #[test]

@@ -92,6 +92,25 @@ fn progress_comes_before_the_result_under_the_clients_own_token() {
     }
 }
 
+/// The answer with the question ends the request, and nothing can be told about that after it.
+#[test]
+fn progress_comes_before_the_question_that_ends_a_request() {
+    let place = place();
+    place.drop_in("asks.wasm", &guests::reports_and_asks("asks"));
+    let output = place.run(&["grant", "asks", "--ask"]);
+    assert!(output.status.success(), "{output:?}");
+    let mut pipe = Pipe::open(&place);
+    for round in 0..10 {
+        let token = json!(format!("round {round}"));
+        let params = with_meta(json!({"name": "asks"}), &[("progressToken", token.clone())]);
+        let (told, answer) = progress(&mut pipe, current(json!({"elicitation": {}}), params));
+        assert_eq!(answer["resultType"], "input_required", "{answer}");
+        let steps: Vec<f64> = told.iter().map(|one| one["params"]["progress"].as_f64().unwrap()).collect();
+        assert_eq!(steps, (0..20).map(f64::from).collect::<Vec<_>>());
+        assert!(told.iter().all(|one| one["params"]["progressToken"] == token), "{told:?}");
+    }
+}
+
 /// What a client hears of a tool's log: levels and texts.
 fn log(told: &[Value]) -> Vec<(&str, &str)> {
     let messages = told.iter().filter(|one| one["method"] == "notifications/message");

@@ -2,11 +2,14 @@
 
 use serde_json::{Value, json};
 
-use super::{Serving, client::Reply};
+use super::{
+    Serving,
+    client::{Client, Reply},
+};
 use crate::{cli::Place, guest};
 
 /// A reply must be one that the document has, with a body as the document has it.
-fn assert_described(document: &Value, method: &str, path: &str, reply: &Reply) {
+pub(super) fn assert_described(document: &Value, method: &str, path: &str, reply: &Reply) {
     let responses = &document["paths"][path][method]["responses"];
     let content = &responses[reply.status.to_string()]["content"]["application/json"]["schema"];
     assert!(content.is_object(), "{method} {path} has no {}: {responses}", reply.status);
@@ -64,6 +67,39 @@ fn replies_are_as_the_document_describes_them() {
     assert_described(&document, "post", "/v1/approvals/{id}", &answer);
     let metrics = client.get("/metrics");
     assert_eq!((metrics.status, metrics.body.lines().last()), (200, Some("# EOF")));
+}
+
+#[test]
+fn what_is_refused_before_an_operation_is_described_with_each_of_them() {
+    let place = Place::new();
+    let serving = Serving::with_token(&place);
+    let (client, stranger) = (serving.client, Client { token: None, ..serving.client });
+    let document = client.get("/openapi.json").json();
+    let large = "Content-Type: application/json\r\nContent-Length: 5000000\r\nExpect: 100-continue\r\n";
+    let plain = "Content-Type: text/plain\r\nContent-Length: 2\r\n";
+    for (path, operations) in document["paths"].as_object().unwrap() {
+        let real = path.replace("{id}", "none");
+        for (method, operation) in operations.as_object().unwrap() {
+            let send = |client: Client, more: &str, body: &str| {
+                client.raw(&format!("{}{body}", client.head(&method.to_ascii_uppercase(), &real, more)))
+            };
+            let mut refused = vec![
+                (send(client, "Origin: http://evil.example\r\n", ""), 403),
+                (send(client, "Sec-Fetch-Site: cross-site\r\n", ""), 403),
+                (send(client, large, ""), 413),
+            ];
+            if path != "/healthz" {
+                refused.push((send(stranger, "", ""), 401));
+            }
+            if operation["requestBody"].is_object() {
+                refused.push((send(client, plain, "{}"), 415));
+            }
+            for (reply, status) in refused {
+                assert_eq!(reply.status, status, "{method} {path}: {reply:?}");
+                assert_described(&document, method, path, &reply);
+            }
+        }
+    }
 }
 
 #[test]

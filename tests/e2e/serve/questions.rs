@@ -1,14 +1,21 @@
 //! Questions to the person behind a client before 2026-07-28: they come while the call is open, and nothing runs before the answer.
 
+mod sessions;
+
 use std::{fs, time::Instant};
 
 use serde_json::{Value, json};
 
 use super::{
-    guests,
+    PATIENCE, guests,
     pipe::{LEGACY, Pipe, error, result, text, work},
+    until,
 };
-use crate::{cli::Place, guest};
+use crate::{cli::Place, definitions::tool::Tool, guest};
+
+/// What a [`promising`] tool says of its results, and what the one says that takes its place.
+const OUTPUT: &str = r#"{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}"#;
+const OTHER_OUTPUT: &str = r#"{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}"#;
 
 /// Leaves a line behind each time it runs, and needs a person's approval.
 pub(super) const COMMAND: &str = "echo ran >> ran; rm -rf build";
@@ -25,6 +32,24 @@ pub(super) fn place() -> Place {
         assert!(output.status.success(), "{output:?}");
     }
     place
+}
+
+/// A tool that asks and promises what its result is like, and may ask.
+pub(super) fn promising(place: &Place, name: &str) {
+    place.drop_in(&format!("{name}.wasm"), &guests::asks_as(Tool { output: Some(OUTPUT), ..Tool::named(name) }));
+    let output = place.run(&["grant", name, "--ask"]);
+    assert!(output.status.success(), "{output:?}");
+}
+
+/// Puts another in its place, whose results are of another kind, and waits until the list has it. `list`: the params for that.
+pub(super) fn replace(place: &Place, name: &str, pipe: &mut Pipe, list: &Value) {
+    let other = Tool { output: Some(OTHER_OUTPUT), ..Tool::named(name) };
+    place.drop_in(&format!("{name}.wasm"), &guests::answers(other, r#"{"n":3}"#));
+    let schema: Value = serde_json::from_str(OTHER_OUTPUT).unwrap();
+    until(PATIENCE, || {
+        let tools = result(pipe.request("tools/list", list.clone()))["tools"].clone();
+        tools.as_array().unwrap().iter().any(|tool| tool["name"] == name && tool["outputSchema"] == schema)
+    });
 }
 
 /// Adds to the operator's file how long a question waits.
@@ -274,4 +299,36 @@ fn a_tool_asks_by_grant_alone_and_not_in_the_hosts_name() {
     assert_eq!(pipe.heard, [] as [Value; 0]);
     let (code, why) = error(&pipe.request("tools/call", json!({"name": "asks", "requestState": "rs1.x"})));
     assert_eq!(code, -32602, "{why}");
+}
+
+/// What a tool asks for with a form that no client has, it must hear is its own mistake: that nobody is there would send it elsewhere.
+#[test]
+fn a_form_that_no_client_shows_is_the_tools_mistake() {
+    let place = place();
+    let field = |field: &str| format!(r#"{{"type":"object","properties":{{"a":{field}}}}}"#);
+    for (name, form, says) in [
+        ("password", field(r#"{"type":"string","format":"password"}"#), "format"),
+        ("spoofs", field("{\"type\":\"string\",\"enum\":[\"\u{202e}on\"]}"), "hidden"),
+    ] {
+        place.drop_in(&format!("{name}.wasm"), &guests::asks_with(name, &form));
+        assert!(place.run(&["grant", name, "--ask"]).status.success());
+        let mut pipe = asking(&place);
+        let answered = text(&pipe.call(name, json!({})));
+        assert!(answered.contains(says), "{answered}");
+        assert_eq!(pipe.heard, [] as [Value; 0]);
+    }
+}
+
+/// Its code is gone when it ends, and its result is held against what that code promised.
+#[test]
+fn a_call_that_asked_ends_by_the_schema_it_began_with() {
+    let place = Place::new();
+    promising(&place, "promises");
+    let mut pipe = asking(&place);
+    let (id, question) = asked(&mut pipe, json!({"name": "promises"}));
+    replace(&place, "promises", &mut pipe, &json!({}));
+    pipe.reply(&question, json!({"action": "accept", "content": {"name": "Ada"}}));
+    let answered = result(pipe.answer(&id));
+    assert_eq!((&answered["structuredContent"], &answered["isError"]), (&json!({"name": "Ada"}), &json!(false)));
+    assert_eq!(pipe.call("promises", json!({}))["structuredContent"], json!({"n": 3}));
 }

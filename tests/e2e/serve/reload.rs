@@ -98,7 +98,7 @@ impl Server {
     }
 
     /// Asks again and again until there is an answer.
-    fn until<T>(&self, what: &str, ask: impl Fn(&Self) -> Option<T>) -> T {
+    fn until<T>(&self, what: &str, mut ask: impl FnMut(&Self) -> Option<T>) -> T {
         let deadline = Instant::now() + PATIENCE;
         loop {
             if let Some(answer) = ask(self) {
@@ -313,24 +313,119 @@ fn a_folder_that_is_removed_and_made_again_is_used_again() {
 }
 
 #[test]
-fn other_bytes_have_no_grant_until_it_is_given_again() {
+fn a_tools_folder_that_goes_takes_its_tools_along_and_holds_up_nothing_else() {
+    let place = place();
+    place.drop_in("one.wasm", &guest::good("one"));
+    let server = Server::start(&place);
+    server.answers("one", "ok");
+    fs::remove_dir_all(place.tools()).unwrap();
+    server.is_gone("one");
+    server.until("a line about it", |server| server.said().contains("can't be read").then_some(()));
+    // The configuration is taken up all the same.
+    place.configure("[guardrails]\nstop = false\n[toolsets.fresh]\ndescription = \"fresh\"\ntools = [\"calculate\"]\n");
+    server.until("the configuration", |server| {
+        let tools = body(server.send("GET", "/v1/tools?toolset=fresh", ""));
+        tools.contains("calculate").then_some(())
+    });
+}
+
+/// Nobody knows which guards were in it.
+#[test]
+fn a_hooks_folder_that_goes_blocks_every_call_until_it_is_back() {
+    let place = place();
+    place.drop_in("one.wasm", &guest::good("one"));
+    let server = Server::start(&place);
+    server.answers("one", "ok");
+    fs::remove_dir_all(place.hooks()).unwrap();
+    let refused = |server: &Server| {
+        let answer = server.call("one");
+        (answer.contains("denied") && answer.contains("hooks")).then_some(())
+    };
+    server.until("the refusal", refused);
+    fs::create_dir(place.hooks()).unwrap();
+    server.answers("one", "ok");
+}
+
+#[test]
+fn a_slow_compile_holds_up_neither_other_files_nor_what_is_revoked() {
+    let (place, can_read) = probed();
+    let server = Server::start(&place);
+    assert!(can_read(&server));
+    place.drop_in("bomb.wasm", &crate::attack::load::bomb());
+    let worker = server.until("the worker", |server| compiling(server.child.id()));
+    let small = best(|round| {
+        let name = format!("small{round}");
+        place.drop_in(&format!("{name}.wasm"), &guest::good(&name));
+        server.answers(&name, "ok")
+    });
+    assert!(small < PROMISE, "{small:?}");
+    fs::remove_file(place.tools().join("small0.wasm")).unwrap();
+    server.is_gone("small0");
+    assert!(place.run(&["revoke", "probe"]).status.success());
+    server.until("the end of the grant", |server| (!can_read(server)).then_some(()));
+    assert_eq!(compiling(server.child.id()), Some(worker), "it was over before the rest was tried");
+}
+
+/// The compile worker of a host, by its number.
+fn compiling(host: u32) -> Option<u32> {
+    let children = fs::read_dir("/proc").unwrap().filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
+    children.into_iter().find(|child: &u32| {
+        let of = |name: &str| fs::read_to_string(format!("/proc/{child}/{name}")).unwrap_or_default();
+        of("cmdline").contains("__compile") && of("status").contains(&format!("\nPPid:\t{host}\n"))
+    })
+}
+
+#[test]
+fn a_file_that_takes_long_to_arrive_is_not_read_before_and_holds_up_no_other() {
+    let place = place();
+    place.drop_in("old.wasm", &answering("both", "old"));
+    let server = Server::start(&place);
+    server.answers("both", "old");
+    let arriving = answering("both", "new");
+    let mut file = File::create(place.tools().join("old.wasm")).unwrap();
+    let (last, first) = arriving.split_last().unwrap();
+    let mut bytes = first.iter();
+    // It never stops for long, and others come meanwhile.
+    for round in 0..3 {
+        let name = format!("other{round}");
+        place.drop_in(&format!("{name}.wasm"), &guest::good(&name));
+        server.until(&name, |server| {
+            file.write_all(&[*bytes.next()?]).unwrap();
+            (server.call("both").contains("old") && server.call(&name).contains("ok")).then_some(())
+        });
+    }
+    file.write_all(bytes.as_slice()).unwrap();
+    file.write_all(&[*last]).unwrap();
+    drop(file);
+    server.answers("both", "new");
+    assert!(!server.said().contains("refused"), "{}", server.said());
+}
+
+/// A place with a component that may read a note, and whether it can.
+fn probed() -> (Place, impl Fn(&Server) -> bool) {
     let place = place();
     let probe = fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/../target/probes/probe.wasm")).expect("run make tools");
     let notes = place.root.path().canonicalize().unwrap().join("notes");
     fs::create_dir(&notes).unwrap();
     fs::write(notes.join("note.txt"), "remember").unwrap();
     place.drop_in("probe.wasm", &probe);
-    let grant = |arguments: &[&str]| assert!(place.run(&[&["grant", "probe"], arguments].concat()).status.success());
-    grant(&["--read", notes.to_str().unwrap()]);
-    let server = Server::start(&place);
+    let granted = place.run(&["grant", "probe", "--read", notes.to_str().unwrap()]);
+    assert!(granted.status.success(), "{granted:?}");
     let read = json!({ "steps": [{ "op": "read", "path": notes.join("note.txt") }] });
-    let can_read = |server: &Server| server.call_with("fs", &read).contains("remember");
+    (place, move |server| server.call_with("fs", &read).contains("remember"))
+}
+
+#[test]
+fn other_bytes_have_no_grant_until_it_is_given_again() {
+    let (place, can_read) = probed();
+    let probe = fs::read(place.tools().join("probe.wasm")).unwrap();
+    let server = Server::start(&place);
     assert!(can_read(&server));
 
     place.drop_in("probe.wasm", &other(probe.clone(), 1));
     server.until("the other bytes", |server| server.said().contains("updated fs").then_some(()));
     assert!(!can_read(&server), "other bytes were taken for those that were granted");
-    grant(&[]);
+    assert!(place.run(&["grant", "probe"]).status.success());
     server.until("the grant", |server| can_read(server).then_some(()));
     place.drop_in("probe.wasm", &probe);
     server.until("the end of the grant", |server| (!can_read(server)).then_some(()));

@@ -1,15 +1,15 @@
 //! Questions by 2026-07-28: a call that needs a person comes back unfinished, and its retry brings the answer. Whoever retries holds
 //! nothing but a name and a seal, and what comes back is believed only with both.
 
-use std::process::Command;
+use std::{collections::BTreeSet, process::Command};
 
 use serde_json::{Value, json};
 
 use super::{
-    PATIENCE, Serving, TOKEN,
+    PATIENCE, Serving, TOKEN, guests,
     pipe::{Pipe, current, error, result, text, work},
     post::{answered, post},
-    questions::{assert_blocked, command, place, runs, wait_for},
+    questions::{assert_blocked, command, place, promising, replace, runs, wait_for},
     until,
 };
 use crate::cli::Place;
@@ -52,10 +52,12 @@ fn asked(pipe: &mut Pipe) -> String {
     state
 }
 
-fn assert_lost(pipe: &mut Pipe, what: &str, params: Value) {
+/// The state brings nothing back: what the client is told.
+fn assert_lost(pipe: &mut Pipe, what: &str, params: Value) -> String {
     let answer = pipe.request("tools/call", params);
     let (code, why) = error(&answer);
     assert_eq!(code, -32602, "{what}: {why}");
+    why
 }
 
 #[test]
@@ -111,26 +113,30 @@ fn a_state_is_for_its_own_call_and_unchanged() {
     let (place, other_place) = (place(), place());
     let (mut pipe, mut other) = (Pipe::open(&place), Pipe::open(&other_place));
     let (state, foreign) = (asked(&mut pipe), asked(&mut other));
+    // Who forges states learns nothing of how near they came.
+    let mut told = BTreeSet::new();
     for at in (0..state.len()).filter(|at| at % 7 == 0).chain([state.len() - 1]) {
         let letter = if state.as_bytes()[at] == b'A' { "B" } else { "A" };
         let flipped = format!("{}{letter}{}", &state[..at], &state[at + 1..]);
-        assert_lost(&mut pipe, &flipped, retry(&command(), &flipped, decide("once")));
+        told.insert(assert_lost(&mut pipe, &flipped, retry(&command(), &flipped, decide("once"))));
     }
     let longer = [format!("{state}A"), format!("{state}="), state[1..].to_owned(), state[..state.len() / 2].to_owned()];
     for changed in longer.iter().map(String::as_str).chain(["", ".", "rs1..", "null", foreign.as_str()]) {
-        assert_lost(&mut pipe, changed, retry(&command(), changed, decide("once")));
+        told.insert(assert_lost(&mut pipe, changed, retry(&command(), changed, decide("once"))));
     }
     let other_arguments = json!({"name": "terminal", "arguments": {"command": "echo ran >> ran; rm -rf ."}});
     let more_arguments =
         json!({"name": "terminal", "arguments": {"command": command()["arguments"]["command"], "workdir": "/"}});
     let other_tool = json!({"name": "good", "arguments": command()["arguments"]});
     for call in [other_arguments, more_arguments, other_tool, json!({"name": "terminal"})] {
-        assert_lost(&mut pipe, &call.to_string(), retry(&call, &state, decide("once")));
+        told.insert(assert_lost(&mut pipe, &call.to_string(), retry(&call, &state, decide("once"))));
     }
     assert_eq!((runs(&place), runs(&other_place)), (0, 0));
     result(pipe.request("tools/call", retry(&command(), &state, decide("once"))));
     result(other.request("tools/call", retry(&command(), &foreign, decide("once"))));
     assert_eq!((runs(&place), runs(&other_place)), (1, 1));
+    told.insert(assert_lost(&mut pipe, "a state that was used", retry(&command(), &state, decide("once"))));
+    assert_eq!(told.len(), 1, "{told:?}");
 }
 
 /// Who says that nobody can be asked brings no answers either.
@@ -214,9 +220,7 @@ fn one_too_many_is_told_so_and_disturbs_nobody() {
     let mut pipe = Pipe::open(&place);
     let states = fill(&mut pipe);
     for call in [command(), json!({"name": "asks"})] {
-        let answered = result(pipe.request("tools/call", params(call)));
-        assert_eq!((&answered["resultType"], &answered["isError"]), (&json!("complete"), &json!(true)), "{answered}");
-        assert!(text(&answered).contains("too many"), "{answered}");
+        assert_too_many(&result(pipe.request("tools/call", params(call))));
     }
     pipe.assert_good(params(json!({"name": "good"})));
     // Each that was there first still has its answer, and leaves its place.
@@ -226,6 +230,52 @@ fn one_too_many_is_told_so_and_disturbs_nobody() {
     }
     assert_eq!(runs(&place), WAITING);
     fill(&mut pipe);
+}
+
+fn assert_too_many(answered: &Value) {
+    assert_eq!((&answered["resultType"], &answered["isError"]), (&json!("complete"), &json!(true)), "{answered}");
+    assert!(text(answered).contains("too many"), "{answered}");
+}
+
+/// A call that has its place keeps it, however many wait for one: else it would be ended half-way.
+#[test]
+fn with_all_places_taken_a_retry_that_brings_no_answer_is_asked_again() {
+    let place = place();
+    let mut pipe = Pipe::open(&place);
+    let wrong = json!({APPROVAL: {"action": "accept", "content": {"decision": "yes"}}});
+    let mut requests = Vec::new();
+    for state in fill(&mut pipe) {
+        requests.push(pipe.prepare("tools/call", retry(&command(), &state, wrong.clone())));
+        requests.push(pipe.prepare("tools/call", params(command())));
+    }
+    pipe.raw(requests.iter().map(|one| format!("{one}\n")).collect::<String>().as_bytes());
+    for pair in requests.chunks(2) {
+        wanted(&result(pipe.answer(&pair[0]["id"])));
+        assert_too_many(&result(pipe.answer(&pair[1]["id"])));
+    }
+    assert_eq!(runs(&place), 0);
+}
+
+#[test]
+fn a_call_that_goes_on_after_its_answer_may_ask_again_whoever_came_meanwhile() {
+    let place = place();
+    place.drop_in("asks_twice.wasm", &guests::asks_twice("asks_twice"));
+    assert!(place.run(&["grant", "asks_twice", "--ask"]).status.success());
+    let mut pipe = Pipe::open(&place);
+    let call = json!({"name": "asks_twice"});
+    let (_, state) = wanted(&result(pipe.request("tools/call", params(call.clone()))));
+    for _ in 1..WAITING {
+        asked(&mut pipe);
+    }
+    let who = |name: &str| json!({"who": {"action": "accept", "content": {"name": name}}});
+    // It works for a second, and the next one comes while it does.
+    let works = pipe.ask("tools/call", retry(&call, &state, who("Ada")));
+    assert_too_many(&result(pipe.request("tools/call", params(command()))));
+    let (_, state) = wanted(&result(pipe.answer(&works)));
+    let answered = result(pipe.request("tools/call", retry(&call, &state, who("Bo"))));
+    assert_eq!(text(&answered), r#"{"name":"Bo"}"#);
+    // At its end it leaves the place.
+    asked(&mut pipe);
 }
 
 #[test]
@@ -286,8 +336,42 @@ fn with_a_token_a_retry_over_http_brings_the_answer_once() {
     assert_eq!(runs(&place), 1);
 }
 
+/// However a call ends, it is counted once, with all of its time.
+#[test]
+fn every_call_is_counted_once_however_it_ends() {
+    let place = place();
+    place.drop_in("sleeps.wasm", &guests::begins("sleeps", false));
+    wait_for(&place, "4s");
+    let mut serving = Serving::spawn(&mut in_work(&place, Some(TOKEN)));
+    serving.client.token = Some(TOKEN);
+    let stream = |params: Value| post(&serving.client, json!({"elicitation": {}}), params);
+    let call = |params: Value| result(answered(stream(params)));
+    let counted = || serving.figure("hermes_call_duration_seconds_count");
+    let (_, state) = wanted(&call(command()));
+    assert_eq!(counted(), 0.0, "it still waits");
+    let mut retry = command();
+    retry["requestState"] = json!(state);
+    retry["inputResponses"] = decide("once");
+    assert_eq!(call(retry)["isError"], false);
+    assert_eq!(counted(), 1.0);
+    let sleeps = stream(json!({"name": "sleeps"}));
+    serving.until("hermes_calls_running", |running| running == 1.0);
+    drop(sleeps);
+    let given_up = "hermes_calls_total{tool=\"sleeps\",outcome=\"cancelled\"} 1\n";
+    until(PATIENCE, || serving.client.get("/metrics").body.contains(given_up));
+    // As many as may wait are never retried, and one is too many.
+    for _ in 0..=WAITING {
+        call(command());
+    }
+    let all = (1 + WAITING + 1 + 1) as f64;
+    serving.until("hermes_call_duration_seconds_count", |counted| counted == all);
+    assert!(serving.figure("hermes_call_duration_seconds_sum") > 3.0 * WAITING as f64);
+    call(json!({"name": "good"}));
+    assert_eq!(counted(), all + 1.0);
+}
+
 /// A server whose commands work in the folder that [`runs`] looks into.
-fn in_work(place: &Place, token: Option<&str>) -> Command {
+pub(super) fn in_work(place: &Place, token: Option<&str>) -> Command {
     let mut command = place.command(&["run", "--http", "127.0.0.1:0"]);
     command.arg("--workspace").arg(work(place)).env("HERMES_HOST_TOKEN", token.unwrap_or_default());
     command
@@ -333,4 +417,17 @@ fn a_tools_question_may_be_answered_before_it_is_asked() {
     assert_lost(&mut pipe, "the state of another call", retry(&command(), &state, decide("once")));
     let answered = result(pipe.request("tools/call", retry(&call, &state, json!({"who": {"action": "decline"}}))));
     assert_eq!((text(&answered).as_str(), runs(&place)), ("declined", 0));
+}
+
+#[test]
+fn a_call_that_waited_ends_by_the_schema_it_began_with() {
+    let place = Place::new();
+    promising(&place, "promises");
+    let mut pipe = Pipe::open(&place);
+    let call = json!({"name": "promises"});
+    let (_, state) = wanted(&result(pipe.request("tools/call", params(call.clone()))));
+    replace(&place, "promises", &mut pipe, &params(json!({})));
+    let response = json!({"who": {"action": "accept", "content": {"name": "Ada"}}});
+    let answered = result(pipe.request("tools/call", retry(&call, &state, response)));
+    assert_eq!((&answered["structuredContent"], &answered["isError"]), (&json!({"name": "Ada"}), &json!(false)));
 }

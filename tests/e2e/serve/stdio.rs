@@ -257,7 +257,7 @@ fn what_a_client_ran_ends_with_it() {
 }
 
 /// Whether a process runs: one that is dead and not yet buried does not.
-fn is_alive(id: u32) -> bool {
+pub(super) fn is_alive(id: u32) -> bool {
     let status = std::fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
     status.rsplit(')').next().is_some_and(|rest| !rest.is_empty() && !rest.trim_start().starts_with('Z'))
 }

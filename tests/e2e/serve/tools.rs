@@ -118,6 +118,13 @@ fn bad_arguments_are_for_the_model_and_a_tool_that_is_not_there_for_the_client()
     let (code, why) = error(&pipe.request("tools/call", json!({"name": "calculat", "arguments": {}})));
     assert_eq!(code, -32602);
     assert!(why.contains("calculate"), "{why}");
+    // The tool that calls others is there: what it does not find was misspelt by the model.
+    for (tool, says) in [("tool_call", "calculate"), ("tool_describe", "tool_search")] {
+        let answered = pipe.call(tool, json!({"name": "calculat"}));
+        assert_eq!(answered["isError"], true, "{answered}");
+        assert_eq!(answered["_meta"]["hermes-host/kind"], "unknown-tool");
+        assert!(text(&answered).contains(says), "{answered}");
+    }
 }
 
 #[test]

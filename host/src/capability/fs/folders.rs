@@ -140,6 +140,8 @@ pub(crate) struct Own {
     pub(crate) config: PathBuf,
     /// Where components come from: none is put there by a tool.
     pub(crate) components: Vec<PathBuf>,
+    /// What only the program around the host may know: its server's token.
+    pub(crate) secrets: Vec<PathBuf>,
 }
 
 impl Own {
@@ -150,6 +152,7 @@ impl Own {
             home: real(self.home),
             config: real(self.config),
             components: self.components.into_iter().map(real).collect(),
+            secrets: self.secrets.into_iter().map(real).collect(),
         }
     }
 
@@ -162,7 +165,10 @@ impl Own {
             path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("wasm"))
                 && self.components.iter().any(|folder| path.starts_with(folder))
         };
-        path == self.config || (path.starts_with(&self.home) && !willed()) || (wanted == Access::Write && component())
+        path == self.config
+            || self.secrets.iter().any(|secret| path == secret)
+            || (path.starts_with(&self.home) && !willed())
+            || (wanted == Access::Write && component())
     }
 }
 

@@ -17,12 +17,19 @@ fn launch(path: &str) -> Launch {
         workspace: path.into(),
         options: ["--tools", path, "--home", path].map(OsString::from).to_vec(),
         http: None,
-        has_token: false,
     }
 }
 
 fn over_http(address: &str, has_token: bool) -> Launch {
-    Launch { http: Some(address.parse().unwrap()), has_token, ..launch("/w") }
+    let http = Http { address: address.parse().unwrap(), has_token, token_file: None, allowed_hosts: Vec::new() };
+    Launch { http: Some(http), ..launch("/w") }
+}
+
+/// A server with its token in a file.
+fn with_file(file: impl Into<PathBuf>) -> Launch {
+    let mut launch = over_http("0.0.0.0:7411", true);
+    launch.http.as_mut().unwrap().token_file = Some(file.into());
+    launch
 }
 
 /// The entry of this host, as JSON, as the client's own parser reads it. YAML has its own test.
@@ -107,6 +114,23 @@ fn over_http_every_client_but_one_gets_the_address_and_no_token_itself() {
 }
 
 #[test]
+fn the_start_over_http_has_the_token_file_and_the_names_of_the_server() {
+    let mut launch = with_file("/keys/a b");
+    launch.http.as_mut().unwrap().allowed_hosts = ["tools.example", "b.example:80"].map(str::to_owned).to_vec();
+    let expected = "/w/hermes-host run --http 0.0.0.0:7411 --token-file '/keys/a b' --allow-host tools.example \
+                    --allow-host b.example:80 --workspace /w --tools /w --home /w";
+    for client in [Client::ClaudeCode, Client::Hermes, Client::VsCode, Client::Codex] {
+        let Printed { stdout, hint } = render(client, &launch).unwrap();
+        let start = hint.split_once("# start the host yourself:\n").unwrap().1;
+        assert_eq!(start.lines().next(), Some(expected), "{client:?}");
+        // The host reads the file, so the variable is the client's alone, and VS Code asks instead.
+        assert!(start.contains("that file") && !start.contains("both"), "{hint}");
+        assert_eq!(start.contains(TOKEN_ENV), client != Client::VsCode, "{hint}");
+        assert!(!stdout.contains("/keys") && stdout.contains("http://127.0.0.1:7411/mcp"), "{stdout}");
+    }
+}
+
+#[test]
 fn vs_code_is_told_what_to_ask_for() {
     let text = render(Client::VsCode, &over_http("127.0.0.1:7411", true)).unwrap().stdout;
     let whole: Value = serde_json::from_str(&text).unwrap();
@@ -119,8 +143,9 @@ fn what_no_client_can_hold_is_an_error() {
     let strange = OsString::from_vec(b"/home/\xff".to_vec());
     let by_option = Launch { options: vec!["--tools".into(), strange.clone()], ..launch("/w") };
     let by_program = Launch { program: strange.clone().into(), ..launch("/w") };
-    let by_workspace = Launch { workspace: strange.into(), ..launch("/w") };
-    for launch in [by_option, by_program, by_workspace] {
+    let by_workspace = Launch { workspace: strange.clone().into(), ..launch("/w") };
+    let by_file = with_file(strange);
+    for launch in [by_option, by_program, by_workspace, by_file] {
         for client in ALL {
             let error = render(client, &launch).unwrap_err().to_string();
             assert!(error.contains("is not UTF-8"), "{error}");

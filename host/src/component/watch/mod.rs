@@ -13,7 +13,10 @@ use std::{
     time::{Duration, Instant, SystemTime},
 };
 
-use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher as _, event::ModifyKind};
+use notify::{
+    Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher as _,
+    event::{Flag, ModifyKind},
+};
 
 use pending::Pending;
 
@@ -66,6 +69,16 @@ impl Watcher {
     /// whole.
     pub fn catch_up(&mut self) {
         self.pending.change(Instant::now());
+    }
+
+    /// What ends a wait from another thread, as if files had changed.
+    pub fn waker(&self) -> Waker {
+        Waker(self.sender.clone())
+    }
+
+    /// Files whose writer has not closed them.
+    pub fn unfinished(&self) -> Vec<PathBuf> {
+        self.pending.unfinished()
     }
 
     /// Waits for a change, at most this long. What is not whole by then is kept for the next time.
@@ -154,6 +167,18 @@ impl Watcher {
         let watched: Vec<_> = there.map(|(folder, _)| watcher.watch(folder, RecursiveMode::NonRecursive)).collect();
         self.watcher = watcher;
         watched.into_iter().collect()
+    }
+}
+
+/// Ends a wait from another thread.
+#[derive(Clone, Debug)]
+pub struct Waker(Sender<notify::Result<Event>>);
+
+impl Waker {
+    /// The next wait, or the one that is going on, tells of a change.
+    pub fn wake(&self) {
+        // Without a watcher nobody waits.
+        let _ = self.0.send(Ok(Event::new(EventKind::Other).set_flag(Flag::Rescan)));
     }
 }
 

@@ -21,9 +21,9 @@ const SETTLE: Duration = Duration::from_millis(10);
 /// hung, or have told of its end while events were lost. When it is closed after all, that is a change of its own.
 const STALLED: Duration = Duration::from_secs(2);
 
-/// How long a change may be held back by files that are still being written, and by further changes. Then it is told, and a file
-/// that is being written is taken as it is. A slow download must not keep other tools out.
-const HELD: Duration = Duration::from_secs(5);
+/// How long a change may be held back by files that are still being written, and by further changes. Then it is told; what is being
+/// written is [unfinished](Pending::unfinished) and not to be read. A slow download must not keep other tools out.
+const HELD: Duration = Duration::from_millis(500);
 
 /// Changes that were not told yet.
 #[derive(Debug, Default)]
@@ -79,6 +79,11 @@ impl Pending {
     fn whole(&mut self, path: &Path, now: Instant) {
         self.writing.remove(path);
         self.change(now);
+    }
+
+    /// Files whose writer is waited for.
+    pub(super) fn unfinished(&self) -> Vec<PathBuf> {
+        self.writing.keys().cloned().collect()
     }
 
     /// Whether a change is to be told now. It is then forgotten.

@@ -7,7 +7,6 @@ use std::{
     thread,
 };
 
-use notify::event::Flag;
 use tempfile::TempDir;
 
 use super::*;
@@ -190,7 +189,7 @@ fn a_name_that_comes_to_mean_another_folder_without_an_event_is_watched_anew() {
 #[test]
 fn lost_events_are_a_change() {
     let mut place = Place::new();
-    place.watcher.sender.send(Ok(Event::new(EventKind::Other).set_flag(Flag::Rescan))).unwrap();
+    place.watcher.waker().wake();
     place.assert_told("the queue ran over");
     place.watcher.sender.send(Err(notify::Error::generic("broken"))).unwrap();
     place.assert_told("an error");

@@ -1,10 +1,11 @@
 //! `GET /v1/approvals` and `POST /v1/approvals/{id}`: the questions that wait for a person, and the answers.
 //!
-//! Who asks for the questions counts as being there for a while, so a client that shows them to a person asks again and again, or lets
-//! its question wait for the next one. While nobody is there, what needs a person is refused at once.
-//!
 //! Answers count only where the server has a token. Without one every program on this machine could answer, and so could the
 //! commands that a tool runs.
+//!
+//! Where it has one, who asks for the questions counts as being there for a while, so a client that shows them to a
+//! person asks again and again, or lets its request wait for the next one. While nobody is there, what needs a person
+//! is refused at once.
 
 use std::{
     collections::BTreeSet,
@@ -62,9 +63,16 @@ pub(super) struct AnswerResponse {
 #[utoipa::path(
     get,
     path = "/v1/approvals",
-    description = "The questions that wait for a person. Who asks counts as being there for the next 30 seconds.",
+    description = format!(
+        "The questions that wait for a person. Where the server has a token, who asks counts as being there for the \
+         next {} seconds. Where it has none nobody can answer here, and who asks only looks.",
+        ATTENDED_FOR.as_secs()
+    ),
     params(
-        ("wait" = Option<u64>, Query, description = "Seconds to wait, at most 30, until the questions are others than those in `seen`"),
+        ("wait" = Option<u64>, Query, description = format!(
+            "Seconds to wait, at most {}, until the questions are others than those in `seen`",
+            APPROVALS_WAIT.as_secs()
+        )),
         ("seen" = Option<Vec<String>>, Query, description = "Ids of questions that the client knows; may be given several times"),
     ),
     responses(

@@ -17,7 +17,10 @@ use super::{
     problem::{Problem, json, json_text},
     query::Parameters,
 };
-use crate::audit::{self, AuditError, Filter, Line, parse_since};
+use crate::{
+    audit::{self, AuditError, Filter, Line, parse_since},
+    sandbox::limits::thousands,
+};
 
 /// What was called.
 #[derive(Debug, Default, Serialize, ToSchema)]
@@ -34,7 +37,10 @@ pub(super) struct AuditResponse {
     path = "/v1/audit",
     description = "The last calls, the oldest first.",
     params(
-        ("limit" = Option<u64>, Query, description = "How many: at most 1,000; 100 unless it is given"),
+        ("limit" = Option<u64>, Query, description = format!(
+            "How many: at most {}; {AUDIT_LINES} unless it is given",
+            thousands(AUDIT_LINES_MAX as u64)
+        )),
         ("tool" = Option<String>, Query, description = "Only calls of this tool"),
         ("since" = Option<String>, Query, description = "Only calls since then: 30m, 2h, 7d, 2026-11-16 or 2026-11-16T08:00:00Z"),
     ),

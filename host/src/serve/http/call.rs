@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use axum::{
     extract::State,
-    http::{HeaderMap, HeaderValue, StatusCode, header},
+    http::{HeaderMap, StatusCode, header},
     response::Response,
 };
 use bytes::Bytes;
@@ -16,16 +16,14 @@ use super::{
     Api,
     body::parse,
     limits::{BATCH_TIMEOUT, ID_BYTES},
-    problem::{Problem, json, json_text},
+    problem::{Problem, RETRY_AFTER, json, json_text},
 };
 use crate::{
-    dispatch::{BatchCall, CallContext, ErrorKind, Outcome},
+    dispatch::{BATCH_CALLS, BatchCall, BatchTooLarge, CallContext, ErrorKind, Outcome},
     registry::Selection,
     sandbox::KillReason,
+    serve::{OWN_CALL, OWN_SESSION},
 };
-
-/// When a client that found the host busy may try again, in seconds.
-const RETRY_AFTER: HeaderValue = HeaderValue::from_static("1");
 
 /// One call.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -36,11 +34,12 @@ pub(super) struct CallRequest {
     /// Its arguments: an object. None where it is left out.
     #[schema(value_type = Option<Object>)]
     arguments: Option<Box<RawValue>>,
-    /// Names the call in the audit. Made up where it is left out.
+    /// Names the call in the audit. Made up where it is left out. Names that begin with `call-` are the host's.
     call_id: Option<String>,
-    /// The agent's task. Files read, commands running and guardrails are counted by it.
+    /// The agent's task. Files read, commands running and guardrails are counted by it, so whoever names the same task
+    /// shares them. Names that begin with `mcp-` are the host's.
     task_id: Option<String>,
-    /// The agent's session. What is approved for a session holds for it.
+    /// The agent's session. What is approved for a session holds for it. Names that begin with `mcp-` are the host's.
     session_id: Option<String>,
     /// The toolsets that the caller has. Tools outside them are not there for it. All where it is left out.
     toolsets: Option<Vec<String>>,
@@ -114,7 +113,7 @@ pub(super) async fn call(State(api): State<Api>, headers: HeaderMap, body: Bytes
     // The text of the arguments is all that is needed from here on, and a body may have megabytes.
     drop(body);
     let context = CallContext {
-        call_id: id("call_id", request.call_id)?,
+        call_id: id("call_id", OWN_CALL, request.call_id)?,
         ..context(request.task_id, request.session_id, request.toolsets)?
     };
     let counted = api.metrics.begin(&request.name);
@@ -136,7 +135,8 @@ pub(super) async fn call(State(api): State<Api>, headers: HeaderMap, body: Bytes
     responses(
         (status = 200, description = "What came of each call, in their order", body = BatchResponse),
         (status = 400, description = "The request is wrong", body = Problem),
-        (status = 413, description = "Too many calls", body = Problem),
+        (status = 413, description = "There are too many calls", body = Problem),
+        (status = 500, description = "The host failed", body = Problem),
     )
 )]
 pub(super) async fn batch(State(api): State<Api>, headers: HeaderMap, body: Bytes) -> Result<Response, Problem> {
@@ -144,17 +144,20 @@ pub(super) async fn batch(State(api): State<Api>, headers: HeaderMap, body: Byte
     drop(body);
     let deadline = request.timeout.map(timeout).transpose()?;
     let context = context(request.task_id, request.session_id, request.toolsets)?;
+    // The host would say the same; here it comes before anything is counted.
+    if request.calls.len() > BATCH_CALLS {
+        return Err(Problem::too_large(BatchTooLarge(request.calls.len()).to_string()));
+    }
     let call = |item: BatchItem| {
-        let (arguments, call_id) = (text(&item.arguments).to_owned(), id("call_id", item.call_id)?);
+        let (arguments, call_id) = (text(&item.arguments).to_owned(), id("call_id", OWN_CALL, item.call_id)?);
         Ok(BatchCall { name: item.name, arguments, call_id })
     };
     let calls: Vec<BatchCall> = request.calls.into_iter().map(call).collect::<Result<_, Problem>>()?;
+    // Each is counted once: by what came of it, or as given up where this is dropped before.
+    let counted: Vec<_> = calls.iter().map(|call| api.metrics.begin(&call.name)).collect();
     let outcomes = api.host.call_batch(&calls, context, deadline).await;
     let outcomes = outcomes.map_err(|why| Problem::too_large(why.to_string()))?;
-    for (call, outcome) in calls.iter().zip(&outcomes) {
-        let kind = outcome.result.as_ref().err().map(|error| error.kind);
-        api.metrics.observe(&call.name, kind, outcome.usage.duration);
-    }
+    counted.into_iter().zip(&outcomes).for_each(|(counted, outcome)| counted.end(outcome));
     let result = |outcome: &Outcome| {
         let body = RawValue::from_string(outcome.json()).map_err(|why| Problem::internal(why.to_string()))?;
         Ok(BatchResult { status: status(outcome).as_u16(), body })
@@ -174,17 +177,23 @@ fn context(
     toolsets: Option<Vec<String>>,
 ) -> Result<CallContext, Problem> {
     Ok(CallContext {
-        task_id: id("task_id", task)?,
-        session_id: id("session_id", session)?,
+        task_id: id("task_id", OWN_SESSION, task)?,
+        session_id: id("session_id", OWN_SESSION, session)?,
         toolsets: toolsets.map(|enabled| Selection { enabled: Some(enabled), disabled: Vec::new() }),
         ..CallContext::default()
     })
 }
 
-fn id(member: &str, id: Option<String>) -> Result<Option<String>, Problem> {
+/// A name of the client's choice: not one of those that the host gives, which begin with `own`. The tasks that clients
+/// of MCP name are not kept apart from these: a task belongs to all who name it, however they come.
+fn id(member: &str, own: &str, id: Option<String>) -> Result<Option<String>, Problem> {
     match id {
         Some(id) if id.len() > ID_BYTES => {
             Err(Problem::bad_request(format!("{member} has {} bytes; the limit is {ID_BYTES}", id.len())))
+        }
+        Some(id) if id.starts_with(own) => {
+            let error = format!("{member} begins with {own}, as names do that the host gives; choose another");
+            Err(Problem::bad_request(error))
         }
         id => Ok(id),
     }
@@ -242,6 +251,21 @@ mod tests {
         assert_eq!(timeout(1.5).unwrap(), Duration::from_millis(1_500));
         for wrong in [0.0, -1.0, f64::NAN, f64::INFINITY, 3_601.0, 1e300] {
             assert!(timeout(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn names_that_the_host_gives_are_nobodys_to_take() {
+        let given = |member, own, text: &str| id(member, own, Some(text.to_owned()));
+        for taken in ["mcp-", "mcp-0123456789abcdef0123456789abcdef"] {
+            assert!(given("task_id", OWN_SESSION, taken).is_err() && given("session_id", OWN_SESSION, taken).is_err());
+            assert!(context(Some(taken.to_owned()), None, None).is_err(), "{taken}");
+            assert!(context(None, Some(taken.to_owned()), None).is_err(), "{taken}");
+        }
+        assert!(given("call_id", OWN_CALL, "call-1-1").is_err());
+        for free in ["", "mcp", "MCP-x", "my-mcp-", "task-1", "call_1", "call"] {
+            assert!(context(Some(free.to_owned()), Some(free.to_owned()), None).is_ok(), "{free}");
+            assert!(given("call_id", OWN_CALL, free).is_ok(), "{free}");
         }
     }
 

@@ -27,11 +27,24 @@ struct Phase {
     receiving: Option<Instant>,
     /// Since when the client takes nothing of what was sent.
     stuck: Option<Instant>,
+    /// It was told to go, and begins nothing any more.
+    closing: bool,
+}
+
+impl Phase {
+    /// How much it would be missed if it were closed now: the least goes first. Nothing where it must stay.
+    fn missed(&self, now: Instant) -> Option<(u8, Instant)> {
+        match (self.receiving, self.stuck) {
+            (Some(since), None) => Some((0, since)),
+            (_, Some(since)) if now.duration_since(since) >= STUCK => Some((1, since)),
+            _ => None,
+        }
+    }
 }
 
 impl Slot {
     fn new() -> Self {
-        let phase = Phase { receiving: Some(Instant::now()), stuck: None };
+        let phase = Phase { receiving: Some(Instant::now()), stuck: None, closing: false };
         Self(Arc::new(Inner { phase: Mutex::new(phase), close: CancellationToken::new() }))
     }
 
@@ -45,9 +58,29 @@ impl Slot {
         self.phase().receiving = Some(Instant::now());
     }
 
-    /// A request is whole, and is worked on.
-    pub(super) fn works(&self) {
-        self.phase().receiving = None;
+    /// A request is whole. Says whether it may be worked on: not where the connection was told to go meanwhile.
+    #[must_use]
+    pub(super) fn works(&self) -> bool {
+        let mut phase = self.phase();
+        if phase.closing {
+            return false;
+        }
+        phase.receiving = None;
+        true
+    }
+
+    /// Tells it to go, unless it must stay by now. Decided in one step with [`works`](Self::works): what has begun is
+    /// not cut off, and what was told to go begins nothing.
+    fn close(&self, now: Instant) -> bool {
+        let closing = {
+            let mut phase = self.phase();
+            phase.closing |= phase.missed(now).is_some();
+            phase.closing
+        };
+        if closing {
+            self.0.close.cancel();
+        }
+        closing
     }
 
     /// The client takes nothing of what is sent, or takes it again.
@@ -127,24 +160,26 @@ impl Connections {
     /// Closes the connection that is missed least. Says whether there was one.
     pub(super) fn make_room(&self) -> bool {
         let mut open = self.open();
-        let now = Instant::now();
-        let chosen = open.slots.iter().filter_map(|(id, slot)| {
-            let phase = *slot.phase();
-            match (phase.receiving, phase.stuck) {
-                (Some(since), None) => Some((0, since, *id)),
-                (_, Some(since)) if now.duration_since(since) >= STUCK => Some((1, since, *id)),
-                _ => None,
+        loop {
+            let now = Instant::now();
+            let missed = open.slots.iter().filter_map(|(id, slot)| {
+                let phase = *slot.phase();
+                Some((phase.missed(now)?, *id))
+            });
+            let Some((_, id)) = missed.min() else { return false };
+            // Whoever began to work since it was looked at stays, and another one goes.
+            if open.slots.get(&id).is_some_and(|slot| slot.close(now)) {
+                // It counts no more from now on: its task ends as soon as it runs.
+                open.slots.remove(&id);
+                return true;
             }
-        });
-        let Some((.., id)) = chosen.min() else { return false };
-        // It counts no more from now on: its task ends as soon as it runs.
-        open.slots.remove(&id).inspect(|slot| slot.0.close.cancel()).is_some()
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
+    use std::{sync::Barrier, thread, time::Duration};
 
     use super::*;
 
@@ -168,7 +203,7 @@ mod tests {
         let fourth = connections.admit().unwrap();
         fourth.slot.phase().receiving = ago(0);
         assert_eq!(places.each_ref().map(is_closed), [false, true, false]);
-        places[2].slot.works();
+        assert!(places[2].slot.works());
         let _fifth = connections.admit().unwrap();
         assert_eq!((is_closed(&places[0]), is_closed(&places[2]), is_closed(&fourth)), (true, false, false));
     }
@@ -177,7 +212,7 @@ mod tests {
     fn nobody_at_work_is_closed_unless_its_client_takes_nothing() {
         let connections = Connections::new(2);
         let places = [connections.admit().unwrap(), connections.admit().unwrap()];
-        places.iter().for_each(|place| place.slot.works());
+        assert!(places.iter().all(|place| place.slot.works()));
         assert!(connections.admit().is_none());
         places[1].slot.set_stuck(true);
         assert!(connections.admit().is_none(), "it may be reading");
@@ -188,11 +223,40 @@ mod tests {
     }
 
     #[test]
+    fn who_began_to_work_after_it_was_looked_at_stays_and_who_was_told_to_go_begins_nothing() {
+        let connections = Connections::new(2);
+        let places = [connections.admit().unwrap(), connections.admit().unwrap()];
+        let looked_at = Instant::now();
+        assert!(places[0].slot.works());
+        assert!(!places[0].slot.close(looked_at) && !is_closed(&places[0]));
+        assert!(places[1].slot.close(looked_at) && is_closed(&places[1]));
+        assert!(!places[1].slot.works() && places[1].slot.is_idle());
+    }
+
+    #[test]
+    fn a_connection_begins_its_work_or_is_closed_and_never_both() {
+        for _ in 0..500 {
+            let connections = Connections::new(1);
+            let (place, together) = (connections.admit().unwrap(), Barrier::new(2));
+            let (begun, closed) = thread::scope(|scope| {
+                let begins = scope.spawn(|| {
+                    together.wait();
+                    place.slot.works()
+                });
+                together.wait();
+                let closed = connections.make_room();
+                (begins.join().unwrap(), closed)
+            });
+            assert_eq!((begun, is_closed(&place)), (!closed, closed));
+        }
+    }
+
+    #[test]
     fn what_is_being_sent_is_not_idle() {
         let connections = Connections::new(1);
         let place = connections.admit().unwrap();
         assert!(place.slot.is_idle());
-        place.slot.works();
+        assert!(place.slot.works());
         assert!(!place.slot.is_idle());
         place.slot.set_stuck(true);
         place.slot.receives();
@@ -205,7 +269,7 @@ mod tests {
     fn a_place_is_free_again_when_its_connection_ends() {
         let connections = Connections::new(1);
         let place = connections.admit().unwrap();
-        place.slot.works();
+        assert!(place.slot.works());
         assert!(connections.admit().is_none());
         drop(place);
         assert!(connections.admit().is_some());

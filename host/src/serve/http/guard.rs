@@ -15,7 +15,7 @@ use axum::{
 
 use super::{
     authority::{Authority, Origin},
-    body,
+    body::{self, Room},
     problem::Problem,
     settings::Settings,
 };
@@ -32,7 +32,7 @@ pub fn guarded(router: Router, settings: Arc<Settings>) -> Router {
     router
         // Bodies are bounded below, for all.
         .layer(DefaultBodyLimit::disable())
-        .layer(middleware::from_fn(body::whole))
+        .layer(middleware::from_fn_with_state(Room::default(), body::whole))
         .layer(middleware::from_fn_with_state(settings, guard))
 }
 

@@ -36,6 +36,15 @@ pub const BODY_BYTES: usize = 4 * MIB;
 /// For the whole body. At 140 kB a second the largest one makes it.
 pub const BODY_WAIT: Duration = Duration::from_secs(30);
 
+/// Bytes of all bodies that are held at once: while they are read, and until whoever handles them has answered. Without
+/// it every connection could make the server hold a body of the largest kind, 2 GiB in all. Sixteen of those fit, or
+/// hundreds of files as people write them. Who gets no room within [`BODY_WAIT`] is told to come back.
+pub const BODIES_BYTES: usize = 64 * MIB;
+
+/// Bodies up to this need none of that room: all connections together hold 36 MiB of them. Nearly all calls are that
+/// small, and so are answers to questions, which must get through while the calls that wait for them hold the room.
+pub const SMALL_BODY_BYTES: usize = 64 * KIB;
+
 /// Bytes of a body that is too large which are read and thrown away, so that its sender reads the answer instead of meeting a
 /// closed connection. What is larger is not worth it.
 pub const DISCARD_BYTES: usize = 16 * MIB;
@@ -57,7 +66,7 @@ pub const CLOSE_REST: Duration = Duration::from_millis(1);
 /// How long it rests where no connection is idle. Without it the loop would take a whole processor.
 pub const ACCEPT_REST: Duration = Duration::from_millis(50);
 
-/// Bytes of a task's or a session's id. Ids are short; what is counted by them is kept in memory.
+/// Bytes of a task's, a session's or a call's id. Ids are short; what is counted by them is kept in memory.
 pub const ID_BYTES: usize = 256;
 
 /// The longest that a batch may be given.
@@ -97,6 +106,8 @@ pub fn table() -> String {
         ("a request's line and headers, and an idle connection", seconds(HEADER_WAIT)),
         ("a request's line and headers", format!("{}, {HEADERS} headers", bytes(HEADER_BYTES))),
         ("a request's body", format!("{}, within {}", bytes(BODY_BYTES), seconds(BODY_WAIT))),
+        ("all bodies at once that are not small", bytes(BODIES_BYTES)),
+        ("a small one", bytes(SMALL_BODY_BYTES)),
         ("a client that takes nothing of its response", seconds(WRITE_WAIT)),
         ("the same where all places are taken", seconds(STUCK)),
         ("running requests when the server stops", seconds(DRAIN)),

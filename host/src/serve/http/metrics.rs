@@ -61,16 +61,19 @@ impl Metrics {
         let (calls, connections, instances) = (Family::default(), Gauge::default(), Counter::default());
         let durations = Histogram::new(BUCKETS);
         registry.register("calls", "Calls that ended, by tool and outcome", calls.clone());
-        let help = "From the start of a call to its end";
+        let help = "From a request for a call to its answer; the calls of a batch are answered together";
         registry.register_with_unit("call_duration", help, Unit::Seconds, durations.clone());
         registry.register("connections_open", "Open HTTP connections", connections.clone());
         registry.register("instances", "Sandboxes that were made", instances.clone());
-        let looked_at: [(&str, &str, Look); 7] = [
+        let looked_at: [(&str, &str, Look); 8] = [
             ("calls_running", "Calls in a sandbox", |host| host.sandbox().calls_running()),
             ("calls_waiting", "Calls that wait for a sandbox", |host| host.sandbox().calls_waiting()),
             ("tools_loaded", "Tools that are loaded", |host| host.catalogue().tools().count()),
             ("components_refused", "Files that were refused", |host| host.catalogue().refusals().len()),
             ("approvals_pending", "Questions that wait for a person", |host| host.approvals().pending().len()),
+            ("approvals_attended", "Whether somebody is there to answer them: 1 or 0", |host| {
+                usize::from(host.approvals().is_attended())
+            }),
             ("generation", "Changes of tools, toolsets and hooks", |host| {
                 usize::try_from(host.generation()).unwrap_or(usize::MAX)
             }),

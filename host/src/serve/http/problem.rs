@@ -7,6 +7,9 @@ use axum::{
 use serde::Serialize;
 use utoipa::ToSchema;
 
+/// When a client that found the server or the host busy may try again, in seconds.
+pub(super) const RETRY_AFTER: HeaderValue = HeaderValue::from_static("1");
+
 /// Why there is no answer. `kind` is from a closed list, `error` says what to do next.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Error)]
@@ -40,6 +43,11 @@ impl Problem {
         Self::new(StatusCode::PAYLOAD_TOO_LARGE, "too-large", error)
     }
 
+    /// There is no room for the request now. Nothing of it was done.
+    pub(super) fn busy(error: impl Into<String>) -> Self {
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, "busy", error)
+    }
+
     /// The host itself failed.
     pub(super) fn internal(error: impl Into<String>) -> Self {
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, "failed", error)
@@ -49,9 +57,12 @@ impl Problem {
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let mut response = json_text(self.status, json(&self));
-        if self.status == StatusCode::UNAUTHORIZED {
-            response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
-        }
+        let hint = match self.status {
+            StatusCode::UNAUTHORIZED => Some((header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"))),
+            StatusCode::SERVICE_UNAVAILABLE => Some((header::RETRY_AFTER, RETRY_AFTER)),
+            _ => None,
+        };
+        response.headers_mut().extend(hint);
         response
     }
 }

@@ -199,7 +199,8 @@ impl Drop for Counted<'_> {
     }
 }
 
-/// Answers one request. Dropped with its connection, and with it the call that it made.
+/// Answers one request. Dropped with its connection, and with it the call that it made. One that makes room for another
+/// is told to go before its request is whole, and then nothing is done for it, or while its client takes no answer.
 async fn answer(
     router: Router,
     mut request: Request<Incoming>,

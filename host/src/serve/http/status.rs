@@ -37,7 +37,10 @@ pub(super) async fn health() -> Response {
     get,
     path = "/metrics",
     description = "How many calls, of what kind, how long, and how the host is: for Prometheus.",
-    responses((status = 200, description = "The metrics", body = String, content_type = "application/openmetrics-text"))
+    responses(
+        (status = 200, description = "The metrics", body = String, content_type = "application/openmetrics-text"),
+        (status = 500, description = "The metrics can't be written", body = Problem),
+    )
 )]
 pub(super) async fn metrics(State(api): State<Api>) -> Result<Response, Problem> {
     let text = api.metrics.text().map_err(|why| Problem::internal(why.to_string()))?;

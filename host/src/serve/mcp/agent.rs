@@ -2,12 +2,14 @@
 
 use std::{
     borrow::Cow,
+    collections::VecDeque,
     sync::{
         Arc, Mutex, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
 };
 
+use futures_util::future::join_all;
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::{
@@ -26,12 +28,12 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use super::{
     Mcp, NoRandomness, Running, Shared,
     call::Caller,
-    limits::{SESSIONS, TASK_BYTES},
+    limits::{SESSIONS, TASK_BYTES, TASKS},
     random_name, tools,
 };
-use crate::{CallContext, text::one_line};
+use crate::{CallContext, Host, text::one_line};
 
-/// The revisions that are served.
+/// The revisions that are served. Batches, which 2025-03-26 has and no other, are not taken: rmcp does not read them.
 const VERSIONS: &[ProtocolVersion] = &[
     ProtocolVersion::V_2025_03_26,
     ProtocolVersion::V_2025_06_18,
@@ -70,6 +72,8 @@ pub(super) struct Agent {
     is_told: AtomicBool,
     /// Whether something may be kept for the session.
     was_used: AtomicBool,
+    /// The tasks that it named, the one that it named last at the end.
+    tasks: Mutex<VecDeque<String>>,
     level: Mutex<Option<LoggingLevel>>,
     gone: CancellationToken,
     _gone: DropGuard,
@@ -88,7 +92,8 @@ impl Agent {
     }
 
     fn new(mcp: &Mcp, is_connection: bool, may_decide: bool) -> Result<Self, NoRandomness> {
-        let (gone, session, shared) = (CancellationToken::new(), random_name("mcp-")?, Arc::clone(&mcp.0));
+        let (gone, session, shared) =
+            (CancellationToken::new(), random_name(crate::serve::OWN_SESSION)?, Arc::clone(&mcp.0));
         Ok(Self {
             shared,
             session,
@@ -97,32 +102,52 @@ impl Agent {
             is_session: AtomicBool::new(false),
             is_told: AtomicBool::new(false),
             was_used: AtomicBool::new(false),
+            tasks: Mutex::default(),
             level: Mutex::new(None),
             _gone: gone.clone().drop_guard(),
             gone,
         })
     }
 
+    /// Whether the client is there beyond one request: on a connection, or in a session. A request over HTTP may name an earlier revision
+    /// and be of no session all the same.
+    fn lasts(&self) -> bool {
+        self.is_connection || self.is_session.load(Ordering::Acquire)
+    }
+
     /// Where a call comes from: a task that the client names, and a session that lives as long as the client can be known.
     fn origin(&self, context: &RequestContext<RoleServer>) -> Result<CallContext, ErrorData> {
+        let lasts = self.lasts();
         let task_id = match context.meta.get(TASK) {
             None => None,
-            Some(Value::String(task)) if (1..=TASK_BYTES).contains(&task.len()) => {
+            Some(Value::String(task)) if (1..=TASK_BYTES).contains(&task.len()) => Some(match lasts {
+                true => self.task(task),
                 // No name of a client's choice is that of a session.
-                Some(format!("task-{task}"))
-            }
+                false => format!("task-{task}"),
+            }),
             Some(_) => {
                 let why = format!("_meta[{TASK:?}] is not a text of 1 to {TASK_BYTES} bytes");
                 return Err(ErrorData::invalid_params(why, None));
             }
         };
-        let lasts = self.is_connection || !is_current(context);
         if lasts {
             self.was_used.store(true, Ordering::Relaxed);
         }
         let session_id = lasts.then(|| self.session.clone());
         let call_id = random_name("call-").map_err(|why| ErrorData::internal_error(why.to_string(), None))?;
         Ok(CallContext { call_id: Some(call_id), task_id, session_id, ..CallContext::default() })
+    }
+
+    /// A task of this client's own, whatever others call theirs: it ends with the client, or once [`TASKS`] others were named since.
+    fn task(&self, name: &str) -> String {
+        let task = format!("{}/{name}", self.session);
+        let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
+        tasks.retain(|known| *known != task);
+        tasks.push_back(task.clone());
+        let over = if tasks.len() > TASKS { tasks.pop_front() } else { None };
+        drop(tasks);
+        end_tasks(&self.shared.host, over.into_iter().collect());
+        task
     }
 }
 
@@ -135,13 +160,29 @@ impl Drop for Agent {
         if !self.was_used.load(Ordering::Relaxed) {
             return;
         }
-        let (host, session) = (self.shared.host.clone(), std::mem::take(&mut self.session));
-        host.end_session(&session);
-        // Without a runtime the host itself is about to go, and everything with it.
-        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
-            runtime.spawn(async move { host.end_task(&session).await });
-        }
+        self.shared.host.end_session(&self.session);
+        let tasks = std::mem::take(self.tasks.get_mut().unwrap_or_else(PoisonError::into_inner));
+        // Commands of calls that named no task ran under the session's own name.
+        end_tasks(&self.shared.host, tasks.into_iter().chain([std::mem::take(&mut self.session)]).collect());
     }
+}
+
+/// Ends what tasks run, and forgets what was counted and read for them. Nobody waits for it.
+fn end_tasks(host: &Host, tasks: Vec<String>) {
+    tasks.iter().for_each(|task| host.forget_task(task));
+    // Without a runtime the host itself is about to go, and everything with it.
+    let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
+    if tasks.is_empty() {
+        return;
+    }
+    let host = host.clone();
+    runtime.spawn(async move {
+        join_all(tasks.into_iter().map(|task| {
+            let host = host.clone();
+            async move { host.end_task(&task).await }
+        }))
+        .await
+    });
 }
 
 /// What this server calls itself.
@@ -220,10 +261,16 @@ impl ServerHandler for Agent {
             true => context.meta.log_level(),
             false => *self.level.lock().unwrap_or_else(PoisonError::into_inner),
         };
-        let mut response =
-            Caller { shared: &self.shared, context: &context, is_current, may_decide: self.may_decide, level }
-                .call(request, origin)
-                .await?;
+        let mut response = Caller {
+            shared: &self.shared,
+            context: &context,
+            is_current,
+            stays: self.lasts(),
+            may_decide: self.may_decide,
+            level,
+        }
+        .call(request, origin)
+        .await?;
         match &mut response {
             CallToolResponse::Complete(result) if is_current => identify(&mut result.meta),
             CallToolResponse::InputRequired(result) => identify(&mut result.meta),

@@ -1,29 +1,31 @@
 //! A `tools/call`, from the request to its answer, with what is asked in between.
 
-use std::time::Instant;
+use std::{sync::Arc, time::Instant};
 
 use rmcp::{
     ErrorData, RoleServer,
     model::{
         CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, InputRequest, InputRequests,
-        InputRequiredResult, InputResponses, LoggingLevel, LoggingMessageNotificationParam, ProgressToken, Request,
+        InputRequiredResult, InputResponses, LoggingLevel, LoggingMessageNotificationParam, Request,
     },
-    service::{Peer, RequestContext},
+    service::RequestContext,
 };
 use serde_json::Value;
+use tokio_util::sync::CancellationToken;
 
 use super::{
     Shared,
-    conversation::{Conversation, Next, Reports},
+    conversation::{Conversation, Next, Reports, Told},
     elicit::elicit,
     question::{self, Asked, NoAnswer},
     result::result,
-    waiting::{Waits, binding},
+    waiting::{Begun, Waits, binding},
 };
 use crate::{
     CallContext,
     approval::Answer,
     dispatch::{ErrorKind, Outcome},
+    registry::{Entry, TOOL_CALL, TOOL_DESCRIBE},
     sandbox::{Control, Level},
 };
 
@@ -36,6 +38,8 @@ pub(super) struct Caller<'a> {
     pub(super) context: &'a RequestContext<RoleServer>,
     /// Whether it is of 2026-07-28 or later.
     pub(super) is_current: bool,
+    /// Whether the client is there beyond this request, so that it could answer one of ours.
+    pub(super) stays: bool,
     /// Whether its person may decide what the host asks.
     pub(super) may_decide: bool,
     /// From which level on it wants the tool's log.
@@ -43,10 +47,10 @@ pub(super) struct Caller<'a> {
 }
 
 /// What is called.
-struct Called {
+pub(super) struct Called {
     name: String,
-    arguments: String,
-    started: Instant,
+    /// As it was when the call began: a running call ends on its old code, and its result is what that code promised.
+    entry: Option<Arc<Entry>>,
 }
 
 impl Caller<'_> {
@@ -56,50 +60,75 @@ impl Caller<'_> {
         origin: CallContext,
     ) -> Result<CallToolResponse, ErrorData> {
         let CallToolRequestParams { name, arguments, input_responses, request_state, .. } = request;
+        let (name, responses) = (name.into_owned(), input_responses.unwrap_or_default());
         let arguments = arguments.map_or_else(|| "{}".into(), |arguments| Value::Object(arguments).to_string());
-        let called = Called { name: name.into_owned(), arguments, started: Instant::now() };
         if request_state.is_some() && !(self.is_current && self.can_ask()) {
             let why = "requestState is for clients of 2026-07-28 and later that take elicitation; call the tool again without it";
             return Err(ErrorData::invalid_params(why, None));
         }
         if !self.can_ask() {
-            return self.call_alone(called, origin).await;
+            return self.call_alone(name, arguments, origin).await;
         }
-        let responses = input_responses.unwrap_or_default();
+        if !self.is_current {
+            // A child: who gives the call up ends it before the question is taken back.
+            let (called, conversation) = self.begin(name, arguments, origin, self.context.ct.child_token());
+            return self.talk(called, conversation).await;
+        }
+        let binding = binding(&name, &arguments);
         match request_state {
-            Some(state) => self.resume(called, &state, &responses).await,
+            Some(state) => self.resume(&binding, &state, &responses).await,
             None => {
-                let reports = Reports::to(self.told());
-                let (name, arguments) = (called.name.clone(), called.arguments.clone());
-                let conversation =
-                    Conversation::begin(&self.shared.host, name, arguments, origin, reports, self.may_decide);
-                match self.is_current {
-                    true => self.go_on(called, conversation, &responses).await,
-                    false => self.talk(called, conversation).await,
-                }
+                // No child: the call outlives this request if it has to wait.
+                let (called, conversation) = self.begin(name, arguments, origin, CancellationToken::new());
+                self.go_on(Begun::new(conversation, called, binding), &responses).await
             }
         }
     }
 
-    /// Whether the client can put a form before somebody. It says nothing of kinds of forms where it knows but one.
+    /// Whether the client can put a form before somebody, and bring the answer: before 2026-07-28 it needs a connection or a session for
+    /// that. It says nothing of kinds of forms where it knows but one.
     fn can_ask(&self) -> bool {
         let capabilities = self.context.client_capabilities();
         let elicitation = capabilities.and_then(|capabilities| capabilities.elicitation);
-        elicitation.is_some_and(|elicitation| elicitation.form.is_some() || elicitation.url.is_none())
+        let shows_forms =
+            elicitation.is_some_and(|elicitation| elicitation.form.is_some() || elicitation.url.is_none());
+        shows_forms && (self.is_current || self.stays)
     }
 
-    fn told(&self) -> Option<(Peer<RoleServer>, ProgressToken)> {
+    fn told(&self) -> Option<Told> {
         let token = self.context.meta.get_progress_token()?;
         Some((self.context.peer.clone(), token))
     }
 
+    fn called(&self, name: String) -> Called {
+        let entry = self.shared.host.catalogue().get(&name).cloned();
+        Called { name, entry }
+    }
+
+    fn begin(
+        &self,
+        name: String,
+        arguments: String,
+        origin: CallContext,
+        cancel: CancellationToken,
+    ) -> (Called, Conversation) {
+        let (called, reports) = (self.called(name.clone()), Reports::to(self.told()));
+        let conversation = Conversation::begin(self.shared, name, arguments, origin, reports, cancel, self.may_decide);
+        (called, conversation)
+    }
+
     /// A call of a client that can't be asked anything.
-    async fn call_alone(&self, called: Called, origin: CallContext) -> Result<CallToolResponse, ErrorData> {
+    async fn call_alone(
+        &self,
+        name: String,
+        arguments: String,
+        origin: CallContext,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let called = self.called(name.clone());
         let reports = self.told().map(|told| Reports::to(Some(told)));
         let control =
             Control { cancel: Some(self.context.ct.clone()), progress: reports.as_ref().map(Reports::listener) };
-        let context = CallContext { control, ..origin };
-        let outcome = self.shared.host.call(&called.name, &called.arguments, context).await;
+        let outcome = self.shared.call(name, arguments, CallContext { control, ..origin }).await;
         if let Some(reports) = reports {
             reports.sent().await;
         }
@@ -109,21 +138,19 @@ impl Caller<'_> {
     /// Goes on with a call that waited, once its answer fits.
     async fn resume(
         &self,
-        called: Called,
+        binding: &[u8],
         state: &str,
         responses: &InputResponses,
     ) -> Result<CallToolResponse, ErrorData> {
-        let binding = binding(&called.name, &called.arguments);
-        let waits = self.shared.waiting.take(&self.shared.seal, &binding, state);
-        let Waits { conversation, asked, until } =
-            waits.map_err(|why| ErrorData::invalid_params(why.to_string(), None))?;
-        conversation.report_to(self.told());
+        let waits = self.shared.waiting.take(&self.shared.seal, binding, state);
+        let Waits { begun, asked, until } = waits.map_err(|why| ErrorData::invalid_params(why.to_string(), None))?;
+        begun.conversation.report_to(self.told());
         let Some(response) = responses.get(asked.key()) else {
-            return self.wait(&called, conversation, asked, until, None);
+            return self.wait(Waits { begun, asked, until }, None).await;
         };
         match self.pass(asked, response) {
-            Ok(()) => self.go_on(called, conversation, &InputResponses::new()).await,
-            Err(NoAnswer { asked, why }) => self.wait(&called, conversation, asked, until, Some(&why)),
+            Ok(()) => self.go_on(begun, &InputResponses::new()).await,
+            Err(NoAnswer { asked, why }) => self.wait(Waits { begun, asked, until }, Some(&why)).await,
         }
     }
 
@@ -136,55 +163,40 @@ impl Caller<'_> {
 
     /// Until the call ends or asks. A client may have answered a tool's question beforehand, by its name; the host's own questions are
     /// answered by whoever was asked.
-    async fn go_on(
-        &self,
-        called: Called,
-        mut conversation: Conversation,
-        given: &InputResponses,
-    ) -> Result<CallToolResponse, ErrorData> {
+    async fn go_on(&self, mut begun: Begun, given: &InputResponses) -> Result<CallToolResponse, ErrorData> {
         loop {
-            let asked = match self.next(&mut conversation).await? {
+            let (asked, complaint) = match self.next(&mut begun.conversation).await? {
                 Next::Done(outcome) => {
-                    conversation.reported().await;
-                    return self.finish(&called, &outcome).await;
+                    begun.conversation.reported().await;
+                    return self.finish(&begun.called, &outcome).await;
                 }
-                Next::Decide(question) => Asked::Decide(question),
+                Next::Decide(question) => (Asked::Decide(question), None),
                 Next::Fill(inquiry) => match given.get(&inquiry.name) {
-                    None => Asked::Fill(inquiry),
+                    None => (Asked::Fill(inquiry), None),
                     Some(response) => match self.pass(Asked::Fill(inquiry), response) {
                         Ok(()) => continue,
-                        Err(NoAnswer { asked, why }) => {
-                            let until = Instant::now() + asked.time();
-                            return self.wait(&called, conversation, asked, until, Some(&why));
-                        }
+                        Err(NoAnswer { asked, why }) => (asked, Some(why)),
                     },
                 },
             };
             if asked.params(None).is_some() {
                 let until = Instant::now() + asked.time();
-                return self.wait(&called, conversation, asked, until, None);
+                return self.wait(Waits { begun, asked, until }, complaint.as_deref()).await;
             }
             // Dropped: the tool hears that nobody can be asked this.
         }
     }
 
     /// Answers with what is missing, and keeps the call for the retry.
-    fn wait(
-        &self,
-        called: &Called,
-        conversation: Conversation,
-        asked: Asked,
-        until: Instant,
-        complaint: Option<&str>,
-    ) -> Result<CallToolResponse, ErrorData> {
-        let Some(params) = asked.params(complaint) else {
+    async fn wait(&self, waits: Waits, complaint: Option<&str>) -> Result<CallToolResponse, ErrorData> {
+        let Some(params) = waits.asked.params(complaint) else {
             return Err(ErrorData::internal_error("the question can't be carried by the protocol", None));
         };
-        let key = asked.key().to_owned();
-        let binding = binding(&called.name, &called.arguments);
-        let waits = Waits { conversation, asked, until };
-        let Some(state) = self.shared.waiting.keep(&self.shared.seal, &binding, waits) else {
-            let why = format!("{} was ended: too many calls wait for an answer already; try again later", called.name);
+        // What it did before it asked is told before this answer, which ends the request.
+        self.unless_given_up(waits.begun.conversation.reported()).await?;
+        let (key, tool) = (waits.asked.key().to_owned(), waits.begun.called.name.clone());
+        let Some(state) = self.shared.waiting.keep(&self.shared.seal, waits) else {
+            let why = format!("{tool} was ended: too many calls wait for an answer already; try again later");
             return Ok(CallToolResult::error(vec![ContentBlock::text(why)]).into());
         };
         let requests = InputRequests::from([(key, InputRequest::Elicitation(Request::new(params)))]);
@@ -235,28 +247,26 @@ impl Caller<'_> {
     }
 
     async fn next(&self, conversation: &mut Conversation) -> Result<Next, ErrorData> {
+        self.unless_given_up(conversation.next()).await
+    }
+
+    async fn unless_given_up<T>(&self, coming: impl Future<Output = T>) -> Result<T, ErrorData> {
         tokio::select! {
             biased;
             () = self.context.ct.cancelled() => Err(given_up()),
-            next = conversation.next() => Ok(next),
+            come = coming => Ok(come),
         }
     }
 
     async fn finish(&self, called: &Called, outcome: &Outcome) -> Result<CallToolResponse, ErrorData> {
-        let host = &self.shared.host;
-        if let Some(listener) = &self.shared.listener {
-            listener(&called.name, outcome, called.started.elapsed());
-        }
         self.send_log(&called.name, outcome).await;
+        // The host's own tools are there: a name that they do not find is the model's mistake, and it must read of it.
+        let is_there = [TOOL_CALL, TOOL_DESCRIBE].contains(&called.name.as_str());
         match &outcome.result {
-            Err(error) if error.kind == ErrorKind::UnknownTool => {
+            Err(error) if error.kind == ErrorKind::UnknownTool && !is_there => {
                 Err(ErrorData::invalid_params(error.message.clone(), None))
             }
-            _ => {
-                let catalogue = host.catalogue();
-                let entry = catalogue.get(&called.name);
-                Ok(result(outcome, entry.map(AsRef::as_ref), self.is_current).into())
-            }
+            _ => Ok(result(outcome, called.entry.as_deref(), self.is_current).into()),
         }
     }
 

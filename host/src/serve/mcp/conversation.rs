@@ -10,8 +10,9 @@ use rmcp::{
 use tokio::{sync::mpsc, task::JoinHandle};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
+use super::Shared;
 use crate::{
-    CallContext, Host,
+    CallContext,
     approval::{CallAttendance, Question},
     capability::ask::{Inquiry, Presence},
     dispatch::Outcome,
@@ -21,13 +22,17 @@ use crate::{
 /// How far a client may lag behind with a call's progress before some of it is left out. What matters is the latest.
 const PROGRESS_BACKLOG: usize = 64;
 
+/// Who hears of a call's progress, and by what name.
+pub(super) type Told = (Peer<RoleServer>, ProgressToken);
+
 /// A call that was begun. Dropping it ends the guest.
 pub(super) struct Conversation {
+    /// First: the call is given up before those go whom it could ask.
+    _cancel: DropGuard,
     call: JoinHandle<Outcome>,
     questions: Option<CallAttendance>,
     forms: Presence,
     progress: Reports,
-    _cancel: DropGuard,
 }
 
 /// What happens next in a call.
@@ -41,27 +46,26 @@ pub(super) enum Next {
 }
 
 impl Conversation {
-    /// Begins a call whose client can ask somebody; `may_decide`: not only for tools.
+    /// Begins a call whose client can ask somebody. `cancel` ends it as well; `may_decide`: somebody may be asked not only by tools.
     pub(super) fn begin(
-        host: &Host,
+        shared: &Shared,
         name: String,
         arguments: String,
         context: CallContext,
         progress: Reports,
+        cancel: CancellationToken,
         may_decide: bool,
     ) -> Self {
         let call_id = context.call_id.clone().unwrap_or_default();
-        let questions = may_decide.then(|| host.approvals().attend_call(&call_id));
-        let forms = host.people().attend(&call_id);
-        let cancel = CancellationToken::new();
+        let questions = may_decide.then(|| shared.host.approvals().attend_call(&call_id));
+        let forms = shared.host.people().attend(&call_id);
         let control = Control { cancel: Some(cancel.clone()), progress: Some(progress.listener()) };
-        let (host, context) = (host.clone(), CallContext { control, ..context });
-        let call = tokio::spawn(async move { host.call(&name, &arguments, context).await });
-        Self { call, questions, forms, progress, _cancel: cancel.drop_guard() }
+        let call = tokio::spawn(shared.call(name, arguments, CallContext { control, ..context }));
+        Self { _cancel: cancel.drop_guard(), call, questions, forms, progress }
     }
 
     /// Whom to tell of progress from now on: a retry is a request of its own.
-    pub(super) fn report_to(&self, told: Option<(Peer<RoleServer>, ProgressToken)>) {
+    pub(super) fn report_to(&self, told: Option<Told>) {
         self.progress.send_to(told);
     }
 
@@ -98,7 +102,7 @@ fn lost(why: &tokio::task::JoinError) -> Outcome {
 #[derive(Clone)]
 pub(super) struct Reports {
     sender: mpsc::Sender<Report>,
-    to: Arc<Mutex<Option<(Peer<RoleServer>, ProgressToken)>>>,
+    to: Arc<Mutex<Option<Told>>>,
 }
 
 enum Report {
@@ -109,7 +113,7 @@ enum Report {
 
 impl Reports {
     /// To whoever asked for them by a token.
-    pub(super) fn to(told: Option<(Peer<RoleServer>, ProgressToken)>) -> Self {
+    pub(super) fn to(told: Option<Told>) -> Self {
         let (sender, mut reports) = mpsc::channel(PROGRESS_BACKLOG);
         let to = Arc::new(Mutex::new(told));
         let whom = Arc::clone(&to);
@@ -130,7 +134,7 @@ impl Reports {
         Self { sender, to }
     }
 
-    fn send_to(&self, told: Option<(Peer<RoleServer>, ProgressToken)>) {
+    fn send_to(&self, told: Option<Told>) {
         *self.to.lock().unwrap_or_else(PoisonError::into_inner) = told;
     }
 

@@ -13,11 +13,16 @@ pub(super) const MESSAGE: usize = 4 * MIB;
 /// Tools in one page of a list. Clients that ask for one page alone see all tools of most hosts.
 pub(super) const PAGE: usize = 200;
 
-/// Calls that wait for a client's retry. Each may hold the place of a call, and most places must be left for those that work.
+/// Calls that wait for a client's retry, or did: one that may ask again keeps its place. Each may hold the place of a call, and most places
+/// must be left for those that work.
 pub(super) const WAITING: usize = 16;
 
 /// The longest task that a client may name.
 pub(super) const TASK_BYTES: usize = 128;
+
+/// Tasks of one session or connection that are remembered, so that they end with it. No more commands run at once, and a task that was
+/// not named while so many others were is over.
+pub(super) const TASKS: usize = 64;
 
 /// How long an HTTP session is kept without a request. Clients before 2026-07-28 begin a new one after that, and what the old one ran in
 /// the background ends with it.
@@ -39,6 +44,7 @@ pub fn table() -> String {
         ("one MCP message", bytes(MESSAGE)),
         ("tools in one page of `tools/list`", PAGE.to_string()),
         ("calls that wait for a client's answer", WAITING.to_string()),
+        ("tasks that a session or a connection names", TASKS.to_string()),
         ("HTTP sessions of clients before 2026-07-28", thousands(SESSIONS as u64)),
         ("such a session without a request", format!("{} min", SESSION_IDLE.as_secs() / 60)),
     ];

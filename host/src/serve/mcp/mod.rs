@@ -24,17 +24,21 @@ use std::{
         Arc,
         atomic::{AtomicUsize, Ordering},
     },
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use rmcp::model::RequestStateCodec;
 
 pub use limits::table as limits_table;
 
-use crate::{Host, dispatch::Outcome};
+use crate::{
+    CallContext, Host,
+    dispatch::{CallError, Outcome},
+    sandbox::given_up,
+};
 use waiting::Waiting;
 
-/// Hears of every call that ended: the tool, what came of it and how long it took.
+/// Hears of every call that ended, once: the tool, what came of it and how long it took, with the time that it waited for answers.
 pub type CallListener = Arc<dyn Fn(&str, &Outcome, Duration) + Send + Sync>;
 
 /// Serves a host's tools by MCP. Clones share what waits.
@@ -72,6 +76,30 @@ impl Mcp {
             running: AtomicUsize::new(0),
             listener,
         })))
+    }
+}
+
+impl Shared {
+    /// A call. Its end is told here and nowhere else, so that the listener hears of it also where nobody waits for it any more: such a
+    /// call was given up, whatever its guest still came to.
+    fn call(
+        &self,
+        name: String,
+        arguments: String,
+        context: CallContext,
+    ) -> impl Future<Output = Outcome> + Send + use<> {
+        let (host, listener, started) = (self.host.clone(), self.listener.clone(), Instant::now());
+        async move {
+            let cancel = context.control.cancel.clone();
+            let mut outcome = host.call(&name, &arguments, context).await;
+            if cancel.is_some_and(|cancel| cancel.is_cancelled()) {
+                outcome = CallError::killed(&name, &given_up(), &[]).into();
+            }
+            if let Some(listener) = listener {
+                listener(&name, &outcome, started.elapsed());
+            }
+            outcome
+        }
     }
 }
 

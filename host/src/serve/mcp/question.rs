@@ -51,7 +51,8 @@ impl Asked {
         }
     }
 
-    /// What the client shows. Nothing where the form is one that the protocol can't carry.
+    /// What the client shows. Nothing where the form is one that the protocol can't carry. It goes out as the last revision has it: clients
+    /// of 2025-06-18 do not know lists of choices and choices with titles, and may show such a field as they like.
     pub(super) fn params(&self, complaint: Option<&str>) -> Option<ElicitRequestParams> {
         let (message, form) = match self {
             Self::Decide(question) => (question.shown().prompt(COLUMNS), decision(question)),
@@ -139,5 +140,47 @@ fn filled(result: ElicitResult) -> Result<Answer, String> {
         ElicitationAction::Decline => Ok(Answer::Declined),
         ElicitationAction::Cancel => Ok(Answer::Dismissed),
         _ => Err("its action is not known".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::capability::ask::Form;
+
+    /// A tool whose form was taken and can't be carried would be told that there is nobody.
+    #[test]
+    fn a_form_that_was_taken_is_carried_whole() {
+        let choices = json!([{"const": "a", "title": "A"}, {"const": "b", "title": "B"}]);
+        let form = json!({
+            "$schema": "https://json-schema.org/draft/2020-12/schema",
+            "type": "object",
+            "title": "All",
+            "description": "of them",
+            "properties": {
+                "text": {"type": "string", "title": "T", "description": "D", "minLength": 1, "maxLength": 9},
+                "filled": {"type": "string", "default": "x"},
+                "email": {"type": "string", "format": "email"},
+                "uri": {"type": "string", "format": "uri"},
+                "date": {"type": "string", "format": "date"},
+                "time": {"type": "string", "format": "date-time"},
+                "number": {"type": "number", "minimum": -0.5, "maximum": 99.5, "default": 0.25},
+                "integer": {"type": "integer", "minimum": i64::MIN, "maximum": i64::MAX, "default": 3},
+                "boolean": {"type": "boolean", "default": true},
+                "one": {"type": "string", "enum": ["a", "b"], "default": "a"},
+                "named": {"type": "string", "enum": ["a", "b"], "enumNames": ["A", "B"]},
+                "titled": {"type": "string", "oneOf": choices, "default": "a"},
+                "some": {"type": "array", "items": {"type": "string", "enum": ["a", "b"]}, "minItems": 1, "maxItems": 2},
+                "titled_some": {"type": "array", "items": {"anyOf": choices}, "default": ["a", "b"]},
+            },
+            "required": ["text", "one"],
+        });
+        let form = Form::parse(&form.to_string()).unwrap();
+        let carried: ElicitationSchema = serde_json::from_value(form.schema().clone()).unwrap();
+        assert_eq!(&serde_json::to_value(carried).unwrap(), form.schema());
+        // Digits that a double has not are rounded, and the form is carried all the same.
+        let digits = r#"{"type":"object","properties":{"n":{"type":"number","minimum":0.1000000000000000000001}}}"#;
+        let form = Form::parse(digits).unwrap();
+        assert!(serde_json::from_value::<ElicitationSchema>(form.schema().clone()).is_ok());
     }
 }

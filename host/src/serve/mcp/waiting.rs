@@ -7,14 +7,35 @@ use std::{
     time::Instant,
 };
 
-use rmcp::model::{RequestStateCodec, RequestStateError, SealOptions};
-use tokio::task::AbortHandle;
+use rmcp::model::{RequestStateCodec, SealOptions};
+use tokio::{
+    sync::{OwnedSemaphorePermit, Semaphore},
+    task::AbortHandle,
+};
 
-use super::{conversation::Conversation, limits::WAITING, question::Asked, random_name};
+use super::{call::Called, conversation::Conversation, limits::WAITING, question::Asked, random_name};
+
+/// A call that was begun, with what its retries and its end need.
+pub(super) struct Begun {
+    /// First: the call is given up before its place is free.
+    pub(super) conversation: Conversation,
+    pub(super) called: Called,
+    /// What its states are bound to.
+    binding: Vec<u8>,
+    /// Its place among those that wait. It has it from its first question to its end, so that none is ended half-way for want of one.
+    place: Option<OwnedSemaphorePermit>,
+}
+
+impl Begun {
+    pub(super) fn new(conversation: Conversation, called: Called, binding: Vec<u8>) -> Self {
+        Self { conversation, called, binding, place: None }
+    }
+}
 
 /// A call and what it wants to know.
 pub(super) struct Waits {
-    pub(super) conversation: Conversation,
+    /// First: the call is given up before its question is.
+    pub(super) begun: Begun,
     pub(super) asked: Asked,
     /// Until when it waits. Asking again wins no time.
     pub(super) until: Instant,
@@ -27,55 +48,67 @@ struct Kept {
 }
 
 /// The calls that wait, by their names. Each is there once and for its time alone.
-#[derive(Clone, Default)]
-pub(super) struct Waiting(Arc<Mutex<HashMap<String, Kept>>>);
-
-/// Why a state brings nothing back.
-#[derive(Debug, thiserror::Error)]
-pub(super) enum Lost {
-    /// It was not made here, not for this call, or was changed.
-    #[error("the request state can't be used ({0}); call the tool again without it")]
-    Seal(#[from] RequestStateError),
-    /// It was used, or its time is over, or the host was started anew.
-    #[error("no call waits for this request state any more; call the tool again without it")]
-    Gone,
+#[derive(Clone)]
+pub(super) struct Waiting {
+    calls: Arc<Mutex<HashMap<String, Kept>>>,
+    places: Arc<Semaphore>,
 }
+
+impl Default for Waiting {
+    fn default() -> Self {
+        Self { calls: Arc::default(), places: Arc::new(Semaphore::new(WAITING)) }
+    }
+}
+
+/// A state brings nothing back: it was not made here, not for this call, or changed; or it was used, or its time is over. Which of them
+/// is for the log alone: a client that forges states must not learn how near it came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("no call waits for this request state; call the tool again without it")]
+pub(super) struct Lost;
 
 impl Waiting {
     /// Keeps a call until it is taken back or its time is over, and gives its sealed name. Nothing where too many wait: then the call
     /// is dropped, which ends its guest.
-    pub(super) fn keep(&self, seal: &RequestStateCodec, binding: &[u8], waits: Waits) -> Option<String> {
+    pub(super) fn keep(&self, seal: &RequestStateCodec, mut waits: Waits) -> Option<String> {
         let name = random_name("").ok()?;
-        let until = waits.until;
-        let (waiting, expiring) = (self.clone(), name.clone());
-        let mut calls = self.lock();
-        if calls.len() >= WAITING {
-            return None;
+        if waits.begun.place.is_none() {
+            waits.begun.place = Some(Arc::clone(&self.places).try_acquire_owned().ok()?);
         }
+        let until = waits.until;
+        let time = until.saturating_duration_since(Instant::now());
+        let options = SealOptions::new().associated_data(&waits.begun.binding).ttl(time);
+        let state = seal.seal_with(name.as_bytes(), &options);
+        let (waiting, expiring) = (self.clone(), name.clone());
+        // Held until it is there: its time may be over already.
+        let mut calls = self.lock();
         let expiry = tokio::spawn(async move {
             tokio::time::sleep_until(until.into()).await;
             let expired = waiting.lock().remove(&expiring);
             // Outside the lock: dropping it ends its guest.
             drop(expired);
         });
-        calls.insert(name.clone(), Kept { waits, expiry: expiry.abort_handle() });
-        drop(calls);
-        let time = until.saturating_duration_since(Instant::now());
-        Some(seal.seal_with(name.as_bytes(), &SealOptions::new().associated_data(binding).ttl(time)))
+        calls.insert(name, Kept { waits, expiry: expiry.abort_handle() });
+        Some(state)
     }
 
     /// Takes a call back, once.
     pub(super) fn take(&self, seal: &RequestStateCodec, binding: &[u8], state: &str) -> Result<Waits, Lost> {
-        let name = seal.open_with(state, binding)?;
-        let name = String::from_utf8(name).map_err(|_| Lost::Gone)?;
-        let Kept { waits, expiry } = self.lock().remove(&name).ok_or(Lost::Gone)?;
+        let name = seal.open_with(state, binding).map_err(|why| {
+            tracing::debug!("a request state was refused: {why}");
+            Lost
+        })?;
+        let kept = String::from_utf8(name).ok().and_then(|name| self.lock().remove(&name));
+        let Some(Kept { waits, expiry }) = kept else {
+            tracing::debug!("a request state was refused: its call waits no more");
+            return Err(Lost);
+        };
         expiry.abort();
         Ok(waits)
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<String, Kept>> {
         // No code that can panic runs while it is held half changed.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.calls.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -196,7 +196,8 @@ mod tests {
         std::fs::write(work.join("clean"), "nothing to hide").unwrap();
         std::fs::write(work.join("other"), "something else").unwrap();
         let folder = Folder::new(work.clone(), Access::Write, Secrets::Masked, Links::Refused);
-        let own = Own { home: "/nowhere".into(), config: "/nowhere".into(), components: Vec::new() };
+        let own =
+            Own { home: "/nowhere".into(), config: "/nowhere".into(), components: Vec::new(), secrets: Vec::new() };
         let folders = Folders::new("test", &work, vec![folder], own, Arc::default());
         let place = folders.place("clean", Access::Write).unwrap();
         let wish = Wish { how: OpenFlags::empty(), flags: DescriptorFlags::READ | DescriptorFlags::WRITE };
