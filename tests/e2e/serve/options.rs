@@ -76,21 +76,33 @@ fn clients_need_the_token_of_the_file() {
 
 /// Whoever knows the token may approve.
 #[test]
-fn the_token_file_is_shown_to_no_tool_and_to_no_command() {
+fn the_token_file_is_shown_to_no_tool_and_to_no_command_in_the_sandbox() {
     let place = good();
-    let (file, work) = (token_file(&place, 0o600), place.root.path().to_str().unwrap().to_owned());
-    let mut serving =
-        Serving::spawn(run(&place, &["--http", "127.0.0.1:0", "--workspace", &work]).arg("--token-file").arg(&file));
-    serving.client.token = Some(TOKEN);
-    let call = |name: &str, arguments: Value| {
+    place.configure("[terminal]\nbackend = \"sandbox\"\n");
+    let file = token_file(&place, 0o600);
+    let work = place.root.path().join("work");
+    fs::create_dir_all(&work).unwrap();
+    let serve = |workspace: &std::path::Path| {
+        let mut command = run(&place, &["--http", "127.0.0.1:0"]);
+        let command = command.arg("--workspace").arg(workspace).arg("--token-file").arg(&file);
+        let mut serving = Serving::spawn(command);
+        serving.client.token = Some(TOKEN);
+        serving
+    };
+    let call = |serving: &Serving, name: &str, arguments: Value| {
         let reply = serving.client.post("/v1/call", &json!({"name": name, "arguments": arguments}));
         assert!(!reply.body.contains(TOKEN), "{name}: {}", reply.body);
         reply.body
     };
-    let read = call("read_file", json!({"path": "token"}));
+    let around = serve(place.root.path());
+    let read = call(&around, "read_file", json!({"path": "token"}));
     assert!(read.contains("error"), "{read}");
-    let shown = call("terminal", json!({"command": "cat token"}));
-    assert!(shown.contains("blocked"), "{shown}");
+    let found = call(&around, "search_files", json!({"pattern": TOKEN}));
+    assert!(found.contains("\"total_count\":0"), "{found}");
+    drop(around);
+    let beside = serve(&work);
+    let shown = call(&beside, "terminal", json!({"command": format!("cat {}", file.display())}));
+    assert!(shown.contains("denied"), "{shown}");
 }
 
 #[test]

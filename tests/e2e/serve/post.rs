@@ -33,6 +33,6 @@ pub(super) fn answered(mut stream: TcpStream) -> Value {
     let reply = Reply::read(&mut stream).expect("a reply");
     assert_eq!(reply.status, 200, "{reply:?}");
     let lines = reply.body.lines().map(|line| line.trim_start_matches("data: "));
-    let line = lines.filter(|line| line.starts_with('{')).last().unwrap_or_else(|| panic!("no answer: {reply:?}"));
+    let line = lines.rev().find(|line| line.starts_with('{')).unwrap_or_else(|| panic!("no answer: {reply:?}"));
     serde_json::from_str(line).unwrap()
 }

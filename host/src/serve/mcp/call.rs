@@ -215,6 +215,8 @@ impl Caller<'_> {
                 Next::Decide(question) => Asked::Decide(question),
                 Next::Fill(inquiry) => Asked::Fill(inquiry),
             };
+            // Before the question: a client that answers at once may have forgotten the call when its progress comes.
+            conversation.reported().await;
             next = tokio::select! {
                 biased;
                 // An answer that comes with it is too late: what nobody wants any more is not approved.
