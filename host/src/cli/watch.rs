@@ -1,6 +1,12 @@
 //! What `run` does when files change: it loads anew, and says what is different.
 
-use std::{fs, os::unix::fs::MetadataExt, path::Path, time::Duration};
+use std::{
+    fs,
+    os::unix::fs::MetadataExt,
+    path::Path,
+    sync::{Mutex, PoisonError},
+    time::Duration,
+};
 
 use hermes_host::{
     Host,
@@ -31,18 +37,21 @@ impl Config {
 /// Begins with what was dropped between the loading and the watching.
 pub(super) fn watch(host: &Host, mut watcher: Watcher, ahead: &Ahead, mut config: Config, quiet: bool) {
     watcher.catch_up();
+    // Files are loaded on several threads, and each may ask.
+    let watcher = Mutex::new(watcher);
+    let lock = || watcher.lock().unwrap_or_else(PoisonError::into_inner);
     let mut change = Change::Nothing;
     let mut failed: Vec<Refusal> = Vec::new();
     loop {
         let now = Stamp::of(&config.file.path);
         let is_reread = now != config.stamp;
         if change == Change::Nothing && !is_reread && !ahead.is_due() {
-            change = watcher.wait(LOOK);
+            change = lock().wait(LOOK);
             continue;
         }
         (change, config.stamp) = (Change::Nothing, now);
         let (before, hooks_before) = (host.catalogue(), Hooks::of(host));
-        match host.refresh(&watcher.unfinished()) {
+        match host.refresh(&|path| lock().is_being_written(path)) {
             Ok(new) => {
                 let known = std::mem::replace(&mut failed, ahead.take(new));
                 if quiet {

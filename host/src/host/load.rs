@@ -8,6 +8,7 @@ use std::{
         atomic::{AtomicUsize, Ordering},
     },
     thread,
+    time::Duration,
 };
 
 use bytes::Bytes;
@@ -36,6 +37,9 @@ pub type LoadListener = Arc<dyn Fn(LoadEvent) + Send + Sync>;
 
 /// Why a hook that only the configuration knows is refused.
 const MISSING: &str = "is named in the configuration, but there is no such file in the hooks folders; put it there, or take its section out";
+
+/// How long it may take until the watcher of a folder has heard of what happened there.
+const TOLD: Duration = Duration::from_millis(20);
 
 /// A component, or why there is none.
 type Loaded<K> = Result<Arc<Component<K>>, Refusal>;
@@ -84,8 +88,8 @@ pub struct NewFile {
 
 /// What a look in haste passes over. Where such a file was loaded before, that stays, on today's terms.
 struct Left<'a> {
-    /// Files that are still being written.
-    unfinished: &'a [PathBuf],
+    /// Whether a file is still being written.
+    is_being_written: &'a (dyn Fn(&Path) -> bool + Sync),
     /// Files that must be compiled first.
     new: Mutex<Vec<NewFile>>,
 }
@@ -102,11 +106,11 @@ impl Host {
         self.reload_with(&self.added())
     }
 
-    /// The same in haste, for whoever watches the folders: nothing is compiled, and what is `unfinished` is not read, so that a grant
-    /// that was revoked or a file that was removed waits for nobody. What such a file was before stays, on the terms that hold now.
-    /// Answers the files to [compile](Self::compile_ahead) before another look.
-    pub fn refresh(&self, unfinished: &[PathBuf]) -> Result<Vec<NewFile>, HostError> {
-        let left = Left { unfinished, new: Mutex::default() };
+    /// The same in haste, for whoever watches the folders: nothing is compiled, and what is being written is passed over, so that a
+    /// grant that was revoked or a file that was removed waits for nobody. What such a file was before stays, on the terms that hold
+    /// now. Answers the files to [compile](Self::compile_ahead) before another look.
+    pub fn refresh(&self, is_being_written: &(dyn Fn(&Path) -> bool + Sync)) -> Result<Vec<NewFile>, HostError> {
+        let left = Left { is_being_written, new: Mutex::default() };
         self.make_anew(&self.added(), Some(&left))?;
         Ok(left.new.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
@@ -339,6 +343,7 @@ impl Host {
         results.into_iter().map(|(_, result)| result).collect()
     }
 
+    /// One of them. In haste, nothing is compiled and what is being written is passed over.
     fn load<K: Kind>(
         &self,
         source: &Source,
@@ -346,37 +351,64 @@ impl Host {
         terms: &dyn Fn(Identity<'_>) -> Terms,
         left: Option<&Left<'_>>,
     ) -> Option<Loaded<K>> {
-        let opened;
-        let file = match source {
-            Source::Held(file) => file,
-            Source::File(path) if left.is_some_and(|left| left.unfinished.contains(path)) => {
-                return self.load_as_before(path, loaded, terms);
+        let (path, left) = match (source, left) {
+            (Source::File(path), Some(left)) => (path, left),
+            (Source::File(path), None) => {
+                return Some(ComponentFile::open(path).and_then(|file| self.load_file(&file, loaded, terms)));
             }
-            Source::File(path) => match ComponentFile::open(path) {
-                Ok(file) => {
-                    opened = file;
-                    &opened
-                }
-                Err(refusal) => return Some(Err(refusal)),
-            },
+            (Source::Held(file), _) => return Some(self.load_file(file, loaded, terms)),
         };
-        let its_terms = terms(file.identity());
-        // What is loaded already keeps its compiled form.
-        if let Some(same) = loaded.iter().find(|known| known.is(file.identity(), &its_terms)) {
-            return Some(Ok(Arc::clone(same)));
+        if (left.is_being_written)(path) {
+            return self.load_as_before(path, loaded, terms);
         }
-        let loader = &self.0.pipeline.loader;
-        match (left, &file.origin) {
-            (Some(left), Origin::File(path)) if loader.is_new::<K>(file) => {
-                if let Err(refusal) = loader.look::<K>(file, &its_terms) {
-                    return Some(Err(refusal));
-                }
+        match self.load_in_haste(path, loaded, terms) {
+            Ok(Some(component)) => Some(Ok(component)),
+            Ok(None) => {
                 let new = NewFile { path: path.clone(), role: K::ROLE };
                 left.new.lock().unwrap_or_else(PoisonError::into_inner).push(new);
                 self.load_as_before(path, loaded, terms)
             }
-            _ => Some(self.load_new(file, its_terms)),
+            Err(refusal) => {
+                if !self.catalogue().refusals().contains(&refusal) {
+                    // Somebody may have begun to write it just before it was read, and that is not known yet.
+                    thread::sleep(TOLD);
+                    if (left.is_being_written)(path) {
+                        return self.load_as_before(path, loaded, terms);
+                    }
+                }
+                Some(Err(refusal))
+            }
         }
+    }
+
+    fn load_file<K: Kind>(
+        &self,
+        file: &ComponentFile,
+        loaded: &[Arc<Component<K>>],
+        terms: &dyn Fn(Identity<'_>) -> Terms,
+    ) -> Loaded<K> {
+        let terms = terms(file.identity());
+        // What is loaded already keeps its compiled form.
+        match loaded.iter().find(|known| known.is(file.identity(), &terms)) {
+            Some(same) => Ok(Arc::clone(same)),
+            None => self.load_new(file, terms),
+        }
+    }
+
+    /// Nothing where it must be compiled first.
+    fn load_in_haste<K: Kind>(
+        &self,
+        path: &Path,
+        loaded: &[Arc<Component<K>>],
+        terms: &dyn Fn(Identity<'_>) -> Terms,
+    ) -> Result<Option<Arc<Component<K>>>, Refusal> {
+        let file = ComponentFile::open(path)?;
+        let loader = &self.0.pipeline.loader;
+        if loader.is_new::<K>(&file) && !loaded.iter().any(|known| known.digest == file.digest) {
+            // What is no component is refused without compiling.
+            return loader.look::<K>(&file, &terms(file.identity())).map(|_| None);
+        }
+        self.load_file(&file, loaded, terms).map(Some)
     }
 
     /// What was loaded from this file, whatever is in it now. Nothing where nothing was.

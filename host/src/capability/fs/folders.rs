@@ -255,8 +255,8 @@ impl Folders {
 
     /// The host's own files below a directory, from there.
     pub(super) fn own_below(&self, directory: &Path) -> Vec<PathBuf> {
-        let own = [&self.own.home, &self.own.config];
-        own.into_iter().filter_map(|own| own.strip_prefix(directory).ok().map(Path::to_owned)).collect()
+        let own = [&self.own.home, &self.own.config].into_iter().chain(&self.own.secrets);
+        own.filter_map(|own| own.strip_prefix(directory).ok().map(Path::to_owned)).collect()
     }
 
     /// A handle of its own for a granted folder.

@@ -76,9 +76,16 @@ impl Watcher {
         Waker(self.sender.clone())
     }
 
-    /// Files whose writer has not closed them.
-    pub fn unfinished(&self) -> Vec<PathBuf> {
-        self.pending.unfinished()
+    /// Whether somebody is writing this file, by all that was heard until now.
+    pub fn is_being_written(&mut self, path: &Path) -> bool {
+        self.hear_all();
+        self.pending.is_being_written(path)
+    }
+
+    fn hear_all(&mut self) {
+        while let Ok(event) = self.events.try_recv() {
+            self.hear(event);
+        }
     }
 
     /// Waits for a change, at most this long. What is not whole by then is kept for the next time.
@@ -86,9 +93,7 @@ impl Watcher {
         let deadline = Instant::now() + most;
         loop {
             // All of them, before anything is decided: the end of a file may be the last.
-            while let Ok(event) = self.events.try_recv() {
-                self.hear(event);
-            }
+            self.hear_all();
             let now = Instant::now();
             if now >= self.next_look {
                 self.look(now);
