@@ -24,10 +24,11 @@ build: tools ## build target/release/hermes-host with the bundled components in 
 run: build ## build all and start `hermes-host run` (ARGS="--tools DIR" adds a folder)
 	$(HOST) run $(ARGS)
 
-test: lint ## lint, then every test
+test: lint ## lint, then every test and the conformance suite
 	@$(GUESTS) setup-tests
 	cargo nextest run $(CARGO)
 	cargo test $(CARGO) --doc
+	@tests/conformance/run.sh
 
 attack: build ## only the tests that attack the host
 	@$(GUESTS) setup-tests

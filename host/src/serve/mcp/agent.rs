@@ -48,6 +48,9 @@ const TASK: &str = "hermes-host/task";
 const KNOWN: &[&str] =
     &["initialize", "logging/setLevel", "server/discover", "subscriptions/listen", "tools/call", "tools/list"];
 
+/// Those of them that 2026-07-28 no longer has.
+const GONE: &[&str] = &["initialize", "logging/setLevel"];
+
 /// Bytes of an unknown method that an error repeats.
 const METHOD_BYTES: usize = 80;
 
@@ -295,10 +298,11 @@ impl ServerHandler for Agent {
     async fn on_custom_request(
         &self,
         request: CustomRequest,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
         let CustomRequest { method, params, .. } = request;
-        if KNOWN.contains(&method.as_str()) {
+        let is_gone = is_current(&context) && GONE.contains(&method.as_str());
+        if KNOWN.contains(&method.as_str()) && !is_gone {
             let why = match method.as_str() {
                 CallToolRequestMethod::VALUE => {
                     serde_json::from_value::<CallToolRequestParams>(params.unwrap_or_default()).err()
