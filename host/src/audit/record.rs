@@ -4,6 +4,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize, Serializer};
 
 use super::lines::LINE_BYTES;
+use crate::component::Digest;
 
 /// Bytes of one text. Call ids, names and digests have under 100; some come from a model, which may send megabytes.
 const TEXT_BYTES: usize = 256;
@@ -15,9 +16,9 @@ const CAPABILITIES: usize = 32;
 const CUT: &str = "…";
 
 /// The texts of a record beside its capabilities.
-const TEXTS: usize = 8;
+const TEXTS: usize = 6;
 
-/// JSON writes a control character as six bytes. The rest of a line is member names, numbers, the time and two hashes: under 1 kB.
+/// JSON writes a control character as six bytes. The rest of a line is member names, numbers, the time and four hashes: under 1 kB.
 const _: () = assert!((TEXTS + CAPABILITIES) * TEXT_BYTES * 6 + 1024 <= LINE_BYTES);
 
 /// One call. Texts are cut when they are written.
@@ -40,12 +41,12 @@ pub struct Record {
     #[serde(serialize_with = "short")]
     pub tool: String,
     /// The digest of the component, `blake3:…`; none where no component was found.
-    #[serde(serialize_with = "short_option")]
-    pub component: Option<String>,
+    #[schema(value_type = Option<String>)]
+    pub component: Option<Digest>,
     /// The digest of the argument text, `blake3:…`: as the tool got it, or as it came where it was refused. Never the text: it
     /// may hold secrets.
-    #[serde(serialize_with = "short")]
-    pub arguments: String,
+    #[schema(value_type = String)]
+    pub arguments: Digest,
     /// The capabilities it made use of.
     #[serde(serialize_with = "short_list")]
     pub capabilities: Vec<String>,
@@ -114,8 +115,8 @@ pub(super) mod tests {
             task: Some("task-1".into()),
             session: None,
             tool: "read_file".into(),
-            component: Some(format!("blake3:{}", blake3::hash(b"component").to_hex())),
-            arguments: format!("blake3:{}", blake3::hash(call.as_bytes()).to_hex()),
+            component: Some(Digest::of(b"component")),
+            arguments: Digest::of(call.as_bytes()),
             capabilities: vec!["fs".into(), "log".into()],
             approval: None,
             fuel: 123_456,
@@ -134,8 +135,6 @@ pub(super) mod tests {
             task: some.clone(),
             session: some.clone(),
             tool: text.clone(),
-            component: some.clone(),
-            arguments: text.clone(),
             capabilities: vec![text.clone(); 1_000],
             approval: some,
             fuel: u64::MAX,

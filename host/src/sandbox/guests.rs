@@ -7,12 +7,13 @@
 use std::{
     any::Any,
     future::{Future, poll_fn},
-    panic::{AssertUnwindSafe, catch_unwind},
+    panic::AssertUnwindSafe,
     pin::Pin,
     task::Poll,
     time::Duration,
 };
 
+use futures_util::FutureExt as _;
 use tokio::runtime::{Builder, Runtime};
 use tokio_util::task::AbortOnDropHandle;
 
@@ -108,17 +109,10 @@ impl Drop for Guests {
     }
 }
 
-/// A future with a panic turned into its message.
-pub(crate) async fn caught<T>(guest: impl Future<Output = T>) -> Result<T, String> {
-    let mut guest = Box::pin(guest);
-    poll_fn(move |cx| {
-        // After a panic the future is never polled again, and the store in it is dropped: nothing half done is seen.
-        match catch_unwind(AssertUnwindSafe(|| guest.as_mut().poll(cx))) {
-            Ok(poll) => poll.map(Ok),
-            Err(panic) => Poll::Ready(Err(message(panic.as_ref()))),
-        }
-    })
-    .await
+/// A future with a panic turned into its message. After a panic it is never polled again, and the store in it is dropped: nothing half
+/// done is seen.
+pub(crate) fn caught<T>(guest: impl Future<Output = T>) -> impl Future<Output = Result<T, String>> {
+    AssertUnwindSafe(guest).catch_unwind().map(|result| result.map_err(|panic| message(panic.as_ref())))
 }
 
 fn message(panic: &(dyn Any + Send)) -> String {

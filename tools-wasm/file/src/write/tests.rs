@@ -37,6 +37,16 @@ fn folders_that_were_there_are_not_called_new() {
 }
 
 #[test]
+fn a_folder_is_not_written_as_a_file() {
+    let host = FakeHost::new();
+    assert_eq!(
+        call(&host, "a/b/", "x").unwrap_err(),
+        Error::invalid("a/b/ names a folder; add the name of the file to write")
+    );
+    assert_eq!(host.content("a/b"), None);
+}
+
+#[test]
 fn line_endings_and_the_byte_order_mark_stay() {
     let host = FakeHost::new().file("a.txt", "\u{feff}one\r\ntwo\r\n");
     assert_eq!(call(&host, "a.txt", "1\n2\n").unwrap()["bytes_written"], 9);
