@@ -137,7 +137,8 @@ impl Agent {
             self.was_used.store(true, Ordering::Relaxed);
         }
         let session_id = lasts.then(|| self.session.clone());
-        let call_id = random_name(crate::serve::OWN_CALL).map_err(|why| ErrorData::internal_error(why.to_string(), None))?;
+        let call_id =
+            random_name(crate::serve::OWN_CALL).map_err(|why| ErrorData::internal_error(why.to_string(), None))?;
         Ok(CallContext { call_id: Some(call_id), task_id, session_id, ..CallContext::default() })
     }
 

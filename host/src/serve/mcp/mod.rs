@@ -1,8 +1,8 @@
 //! MCP, the protocol that agents speak, on stdio and over HTTP. Nothing else in the house knows rmcp.
 //!
-//! A request becomes a [`Conversation`]: the call runs, and whatever it asks a person comes back here. Clients of the revisions before
+//! A request becomes a `Conversation`: the call runs, and whatever it asks a person comes back here. Clients of the revisions before
 //! 2026-07-28 are asked by a request of ours while their call is open. Later ones get an answer that says what is missing, the call waits
-//! ([`Waiting`]), and they retry it with a state that only this process can make.
+//! (`Waiting`), and they retry it with a state that only this process can make.
 
 // Logs are deprecated from 2026-07-28 on, and clients before it still want them.
 #![expect(deprecated)]
