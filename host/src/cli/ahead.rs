@@ -2,6 +2,7 @@
 
 use std::{
     collections::HashMap,
+    panic::{AssertUnwindSafe, catch_unwind},
     path::PathBuf,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
@@ -13,7 +14,7 @@ use std::{
 
 use hermes_host::{
     Host, NewFile,
-    component::{Refusal, Waker},
+    component::{Digest, Refusal, Waker},
 };
 
 /// How long to wait with a file that could not be compiled through the machine's fault.
@@ -32,8 +33,8 @@ struct Known(Mutex<HashMap<PathBuf, State>>);
 enum State {
     /// It is being compiled, or will be.
     Underway,
-    /// It could not be, for a reason that may pass.
-    Failed { again: Instant, why: Refusal },
+    /// These bytes could not be, for a reason that may pass.
+    Failed { digest: Digest, again: Instant, why: Refusal },
 }
 
 impl Ahead {
@@ -45,8 +46,9 @@ impl Ahead {
             let (host, waker, files, known) = (host.clone(), waker.clone(), Arc::clone(&files), Arc::clone(&known));
             thread::Builder::new().name("hermes-compile".into()).spawn(move || {
                 while let Some(file) = next(&files) {
-                    let result = host.compile_ahead(&file);
-                    known.done(file.path, result);
+                    // One file that makes the host stumble must not keep the others out.
+                    let result = catch_unwind(AssertUnwindSafe(|| host.compile_ahead(&file)));
+                    known.done(&file, result.unwrap_or_else(|_| Err(stumbled(&file))));
                     waker.wake();
                 }
             })?;
@@ -61,7 +63,9 @@ impl Ahead {
         for file in files {
             match known.get(&file.path) {
                 Some(State::Underway) => {}
-                Some(State::Failed { again, why }) if *again > now => failed.push(why.clone()),
+                Some(State::Failed { digest, again, why }) if *digest == file.digest && *again > now => {
+                    failed.push(why.clone());
+                }
                 _ => {
                     known.insert(file.path.clone(), State::Underway);
                     // The threads live as long as the sender.
@@ -70,6 +74,11 @@ impl Ahead {
             }
         }
         failed
+    }
+
+    /// Forgets what failed: what it may use has changed.
+    pub(super) fn try_again(&self) {
+        self.known.lock().retain(|_, state| matches!(state, State::Underway));
     }
 
     /// Whether it is time to try a file again that failed. Told once: the next look finds it as if it were unknown.
@@ -82,11 +91,14 @@ impl Ahead {
 }
 
 impl Known {
-    fn done(&self, path: PathBuf, result: Result<(), Refusal>) {
+    fn done(&self, file: &NewFile, result: Result<(), Refusal>) {
         let mut known = self.lock();
         match result {
-            Ok(()) => drop(known.remove(&path)),
-            Err(why) => drop(known.insert(path, State::Failed { again: Instant::now() + AGAIN, why })),
+            Ok(()) => drop(known.remove(&file.path)),
+            Err(why) => {
+                let failed = State::Failed { digest: file.digest, again: Instant::now() + AGAIN, why };
+                known.insert(file.path.clone(), failed);
+            }
         }
     }
 
@@ -94,6 +106,11 @@ impl Known {
         // No code that can panic runs while it is held half changed.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn stumbled(file: &NewFile) -> Refusal {
+    let (place, reason) = (file.path.display().to_string(), "the host panicked while compiling it: please report this");
+    Refusal { place, reason: reason.into() }
 }
 
 /// The next file; nothing when nobody sends any more.

@@ -5,7 +5,7 @@ use std::{
     os::unix::fs::MetadataExt,
     path::Path,
     sync::{Mutex, PoisonError},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use hermes_host::{
@@ -20,6 +20,15 @@ use super::{ahead::Ahead, list, output};
 /// How long a change of the configuration may go unseen: a revoked grant must not last. Its folder is not watched, since the
 /// audit is written there at every call.
 const LOOK: Duration = Duration::from_millis(500);
+
+/// How long until it is tried again to take a change up: what kept the host from it may be over, and what was revoked must not last.
+const AGAIN: Duration = Duration::from_secs(2);
+
+/// Why a change could not be taken up.
+struct Trouble {
+    why: String,
+    again: Instant,
+}
 
 /// The configuration, as it was when it was last looked at.
 pub(super) struct Config {
@@ -42,17 +51,23 @@ pub(super) fn watch(host: &Host, mut watcher: Watcher, ahead: &Ahead, mut config
     let lock = || watcher.lock().unwrap_or_else(PoisonError::into_inner);
     let mut change = Change::Nothing;
     let mut failed: Vec<Refusal> = Vec::new();
+    let mut trouble: Option<Trouble> = None;
     loop {
         let now = Stamp::of(&config.file.path);
         let is_reread = now != config.stamp;
-        if change == Change::Nothing && !is_reread && !ahead.is_due() {
+        let is_due = trouble.as_ref().is_some_and(|trouble| trouble.again <= Instant::now());
+        if change == Change::Nothing && !is_reread && !is_due && !ahead.is_due() {
             change = lock().wait(LOOK);
             continue;
         }
         (change, config.stamp) = (Change::Nothing, now);
+        if is_reread {
+            ahead.try_again();
+        }
         let (before, hooks_before) = (host.catalogue(), Hooks::of(host));
         match host.refresh(&|path| lock().is_being_written(path)) {
             Ok(new) => {
+                trouble = None;
                 let known = std::mem::replace(&mut failed, ahead.take(new));
                 if quiet {
                     continue;
@@ -64,7 +79,14 @@ pub(super) fn watch(host: &Host, mut watcher: Watcher, ahead: &Ahead, mut config
                 tell_hooks(&hooks_before, &Hooks::of(host));
                 list::show_refusals(failed.iter().filter(|refusal| !known.contains(refusal)));
             }
-            Err(why) => output::error(&format!("failed to reload, everything stays as it was: {why}")),
+            Err(why) => {
+                let why = format!("failed to reload, everything stays as it was: {why}");
+                // Once, not every time.
+                if trouble.as_ref().is_none_or(|known| known.why != why) {
+                    output::error(&why);
+                }
+                trouble = Some(Trouble { why, again: Instant::now() + AGAIN });
+            }
         }
     }
 }

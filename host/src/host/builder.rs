@@ -163,7 +163,9 @@ impl HostBuilder {
         if launch::was_asked() {
             return Err(HostError::WorkerNotRun);
         }
-        let home = self.home.map_or_else(default_home, Ok)?;
+        // Whoever watches folders names files by whole paths.
+        let whole = |path: PathBuf| std::path::absolute(&path).unwrap_or(path);
+        let home = whole(self.home.map_or_else(default_home, Ok)?);
         let compiler = match self.compiler {
             Some(compiler) => compiler,
             // A worker that came this far would start a worker of its own, and so on.
@@ -180,8 +182,8 @@ impl HostBuilder {
         };
         let sandbox = Arc::new(Sandbox::new().map_err(HostError::Sandbox)?);
         let cache = Cache::open(&home.join("cache"), sandbox.engine())?;
-        let folders = given_or_default(self.folders, &home, "tools")?;
-        let hook_folders = given_or_default(self.hook_folders, &home, "hooks")?;
+        let folders = given_or_default(self.folders.into_iter().map(whole).collect(), &home, "tools")?;
+        let hook_folders = given_or_default(self.hook_folders.into_iter().map(whole).collect(), &home, "hooks")?;
         // Later a folder may go, and the others stay in use; a start with one that is not there is a mistake.
         for folder in folders.iter().chain(&hook_folders) {
             scan(folder)?;

@@ -38,6 +38,9 @@ pub type LoadListener = Arc<dyn Fn(LoadEvent) + Send + Sync>;
 /// Why a hook that only the configuration knows is refused.
 const MISSING: &str = "is named in the configuration, but there is no such file in the hooks folders; put it there, or take its section out";
 
+/// Why a hook that is not there yet fails.
+const UNDERWAY: &str = "it is still being written or compiled";
+
 /// How long it may take until the watcher of a folder has heard of what happened there.
 const TOLD: Duration = Duration::from_millis(20);
 
@@ -83,7 +86,16 @@ impl Source {
 pub struct NewFile {
     /// Where it is.
     pub path: PathBuf,
+    /// What is in it.
+    pub digest: Digest,
     role: Role,
+}
+
+/// What a look in haste finds in a file.
+enum Haste<K: Kind> {
+    Loaded(Arc<Component<K>>),
+    /// These bytes must be compiled first.
+    New(Digest),
 }
 
 /// What a look in haste passes over. Where such a file was loaded before, that stays, on today's terms.
@@ -122,19 +134,23 @@ impl Host {
         let config = Config::read(&self.0.config, self.0.config_is_named)
             .map_err(|why| Refusal::new(&place, &format!("the configuration can't be read: {why}")))?;
         match file.role {
-            Role::Tool => self.compile_one::<Tools>(&file.path, &|tool| self.terms(&config, tool)),
-            Role::Hook => self.compile_one::<Hooks>(&file.path, &|hook| hook_terms(&config, hook)),
+            Role::Tool => self.compile_one::<Tools>(file, &|tool| self.terms(&config, tool)),
+            Role::Hook => self.compile_one::<Hooks>(file, &|hook| hook_terms(&config, hook)),
         }
     }
 
-    fn compile_one<K: Kind>(&self, path: &Path, terms: &dyn Fn(Identity<'_>) -> Terms) -> Result<(), Refusal> {
-        let file = ComponentFile::open(path)?;
+    fn compile_one<K: Kind>(&self, new: &NewFile, terms: &dyn Fn(Identity<'_>) -> Terms) -> Result<(), Refusal> {
+        // What is gone or has other bytes by now is for another look to find.
+        let Some(file) = ComponentFile::open(&new.path).ok().filter(|file| file.digest == new.digest) else {
+            return Ok(());
+        };
         let loaded = self.load_new::<K>(&file, terms(file.identity()));
         match (self.0.pipeline.loader.is_new::<K>(&file), loaded) {
             (false, _) => Ok(()),
             (true, Err(refusal)) => Err(refusal),
             (true, Ok(_)) => {
-                Err(Refusal::new(&path.display().to_string(), "its compiled form could not be kept; is the disk full?"))
+                let place = new.path.display().to_string();
+                Err(Refusal::new(&place, "its compiled form could not be kept; is the disk full?"))
             }
         }
     }
@@ -264,12 +280,17 @@ impl Host {
         let loaded = Arc::clone(&self.0.current.load().settings);
         let found = self.load_all::<Hooks>(&sources, &loaded.hooks, &terms, left);
         for (source, result) in sources.iter().zip(found) {
-            let Some(result) = result else { continue };
             let name = match source {
                 Source::File(path) => path.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
                 Source::Held(file) => file.name.clone(),
             };
             let grant = config.hook(&name);
+            let Some(result) = result else {
+                // Nobody has to read about it, but calls do not run without a guard that is on its way.
+                let source = HookSource::Broken(UNDERWAY.into());
+                watchers.push(Watcher { name, on_failure: grant.on_failure, source });
+                continue;
+            };
             let result = result.and_then(|hook| match grant.digest {
                 Some(digest) if digest != hook.digest => {
                     Err(Refusal::new(&source.place(), "has other bytes than those that the configuration names"))
@@ -331,7 +352,9 @@ impl Host {
         };
         let threads = thread::available_parallelism().map_or(1, usize::from).min(sources.len()).max(1);
         let mut results: Vec<(usize, Option<Loaded<K>>)> = thread::scope(|scope| {
-            let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
+            // Where the system gives no more threads, this one does all of it.
+            let others: Vec<_> =
+                (1..threads).filter_map(|_| thread::Builder::new().spawn_scoped(scope, work).ok()).collect();
             let mut results = work();
             for other in others {
                 // A loader that panics is a bug; carry it on rather than lose components in silence.
@@ -361,24 +384,30 @@ impl Host {
         if (left.is_being_written)(path) {
             return self.load_as_before(path, loaded, terms);
         }
-        match self.load_in_haste(path, loaded, terms) {
-            Ok(Some(component)) => Some(Ok(component)),
-            Ok(None) => {
-                let new = NewFile { path: path.clone(), role: K::ROLE };
+        let mut found = self.load_in_haste(path, loaded, terms);
+        if found.as_ref().is_err_and(|refusal| !self.is_refused(refusal)) {
+            // Somebody may have written it while it was read, and that is not known yet.
+            thread::sleep(TOLD);
+            if (left.is_being_written)(path) {
+                return self.load_as_before(path, loaded, terms);
+            }
+            found = self.load_in_haste(path, loaded, terms);
+        }
+        match found {
+            Ok(Haste::Loaded(component)) => Some(Ok(component)),
+            Ok(Haste::New(digest)) => {
+                let new = NewFile { path: path.clone(), digest, role: K::ROLE };
                 left.new.lock().unwrap_or_else(PoisonError::into_inner).push(new);
                 self.load_as_before(path, loaded, terms)
             }
-            Err(refusal) => {
-                if !self.catalogue().refusals().contains(&refusal) {
-                    // Somebody may have begun to write it just before it was read, and that is not known yet.
-                    thread::sleep(TOLD);
-                    if (left.is_being_written)(path) {
-                        return self.load_as_before(path, loaded, terms);
-                    }
-                }
-                Some(Err(refusal))
-            }
+            Err(refusal) => Some(Err(refusal)),
         }
+    }
+
+    /// Whether this was found before.
+    fn is_refused(&self, refusal: &Refusal) -> bool {
+        let current = self.0.current.load();
+        current.catalogue.refusals().contains(refusal) || current.settings.refused_hooks.contains(refusal)
     }
 
     fn load_file<K: Kind>(
@@ -395,20 +424,19 @@ impl Host {
         }
     }
 
-    /// Nothing where it must be compiled first.
     fn load_in_haste<K: Kind>(
         &self,
         path: &Path,
         loaded: &[Arc<Component<K>>],
         terms: &dyn Fn(Identity<'_>) -> Terms,
-    ) -> Result<Option<Arc<Component<K>>>, Refusal> {
+    ) -> Result<Haste<K>, Refusal> {
         let file = ComponentFile::open(path)?;
-        let loader = &self.0.pipeline.loader;
-        if loader.is_new::<K>(&file) && !loaded.iter().any(|known| known.digest == file.digest) {
+        let (loader, its_terms) = (&self.0.pipeline.loader, terms(file.identity()));
+        if loader.is_new::<K>(&file) && !loaded.iter().any(|known| known.is(file.identity(), &its_terms)) {
             // What is no component is refused without compiling.
-            return loader.look::<K>(&file, &terms(file.identity())).map(|_| None);
+            return loader.look::<K>(&file, &its_terms).map(|_| Haste::New(file.digest));
         }
-        self.load_file(&file, loaded, terms).map(Some)
+        self.load_file(&file, loaded, terms).map(Haste::Loaded)
     }
 
     /// What was loaded from this file, whatever is in it now. Nothing where nothing was.

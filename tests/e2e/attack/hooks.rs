@@ -195,3 +195,32 @@ fn the_sdks_example_hook_takes_addresses_out_of_results_and_keeps_keys_in() {
     assert_eq!(hello("Ada").json(), "\"Hello, Ada!\"");
     assert_denied(&hello("-----BEGIN OPENSSH PRIVATE KEY-----"), "blocked by the hook redact");
 }
+
+/// A call that came in such a moment would be one that the guard never saw.
+#[test]
+fn no_call_runs_without_a_hook_that_is_on_its_way() {
+    let place = Place::new();
+    place.drop_in("good.wasm", &guest::good("good"));
+    let host = builder(&place).build().unwrap();
+    assert_eq!(call(&host).json(), "\"ok\"");
+    place.drop_hook("guard.wasm", &guest::attack("hook_blocks"));
+    let new = host.refresh(&|_| false).unwrap();
+    assert_denied(&call(&host), "still being written or compiled");
+    for file in &new {
+        host.compile_ahead(file).unwrap();
+    }
+    assert_eq!((new.len(), host.refresh(&|_| false).unwrap()), (1, Vec::new()));
+    assert_denied(&call(&host), "not on a Sunday");
+
+    // It stays while other bytes are written, and what could not be loaded blocks while it is mended.
+    place.drop_hook("guard.wasm", b"half of a hook");
+    host.refresh(&|_| true).unwrap();
+    assert_denied(&call(&host), "not on a Sunday");
+    host.refresh(&|_| false).unwrap();
+    assert_denied(&call(&host), "could not be loaded");
+    host.refresh(&|_| true).unwrap();
+    assert_denied(&call(&host), "still being written or compiled");
+    fs::remove_file(place.hooks().join("guard.wasm")).unwrap();
+    host.refresh(&|_| false).unwrap();
+    assert_eq!(call(&host).json(), "\"ok\"");
+}

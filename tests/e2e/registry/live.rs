@@ -227,3 +227,31 @@ fn calls_work_while_the_catalogue_is_swapped_again_and_again() {
     let swaps = swapping.join().unwrap();
     assert_eq!(host.generation(), start + swaps);
 }
+
+#[test]
+fn a_look_in_haste_compiles_nothing_and_leaves_what_was_until_the_new_is_there() {
+    let place = Place::new();
+    place.drop_in("tool.wasm", &answering(&["tool"], "old"));
+    let host = start::builder(&place).build().unwrap();
+    place.drop_in("tool.wasm", &answering(&["tool"], "new"));
+    place.drop_in("other.wasm", &guest::good("other"));
+    let new = host.refresh(&|_| false).unwrap();
+    assert_eq!((new.len(), call(&host, "tool")), (2, "\"old\"".into()));
+    assert!(is_unknown(&host, "other"));
+    // Other bytes by now: the next look finds them.
+    place.drop_in("other.wasm", &answering(&["other"], "other"));
+    for file in &new {
+        host.compile_ahead(file).unwrap();
+    }
+    let new = host.refresh(&|_| false).unwrap();
+    assert_eq!((new.len(), call(&host, "tool")), (1, "\"new\"".into()));
+    host.compile_ahead(&new[0]).unwrap();
+    assert_eq!(host.refresh(&|_| false).unwrap(), []);
+    assert_eq!(call(&host, "other"), "\"other\"");
+
+    place.drop_in("tool.wasm", b"half");
+    host.refresh(&|path| path.ends_with("tool.wasm")).unwrap();
+    assert_eq!(call(&host, "tool"), "\"new\"", "it is still being written");
+    host.refresh(&|_| false).unwrap();
+    assert!(is_unknown(&host, "tool"));
+}
