@@ -45,9 +45,6 @@ pub(crate) struct Written {
 #[tool(emoji = "✍️", destructive, idempotent, max_result_size = 100_000, check = workspace::available)]
 pub(crate) fn write_file(args: WriteFile) -> Result<Json<Written>> {
     let WriteFile { path, content } = args;
-    if path.ends_with('/') {
-        return Err(Error::invalid(format!("{path} names a folder; add the name of the file to write")));
-    }
     if let Some(why) = pasted::refusal(&path, &content) {
         return Err(Error::invalid(format!("{path} was not written: {why}")));
     }
@@ -58,6 +55,9 @@ pub(crate) fn write_file(args: WriteFile) -> Result<Json<Written>> {
     })?;
     let style = match fs::read(&path, 0, HEAD) {
         Ok(piece) => Style::of(&piece.bytes),
+        Err(fault) if fault.reason == Reason::NotFound && path.ends_with('/') => {
+            return Err(Error::invalid(format!("{path} names a folder; add the name of the file to write")));
+        }
         Err(fault) if fault.reason == Reason::NotFound => Style::default(),
         Err(fault) => return Err(missing::explain(fault, &path)),
     };
