@@ -23,6 +23,7 @@ pub mod approval;
 pub mod audit;
 pub mod capability;
 pub mod component;
+mod digest;
 pub mod dispatch;
 pub mod grant;
 mod host;

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize, Serializer};
 
 use super::lines::LINE_BYTES;
-use crate::component::Digest;
+use crate::digest::Digest;
 
 /// Bytes of one text. Call ids, names and digests have under 100; some come from a model, which may send megabytes.
 const TEXT_BYTES: usize = 256;

@@ -6,7 +6,6 @@
 mod artifact;
 mod cache;
 mod compile;
-mod digest;
 mod file;
 mod inspect;
 mod kind;
@@ -15,10 +14,9 @@ mod scan;
 mod watch;
 pub mod worker;
 
-pub use crate::text::valid_name;
+pub use crate::{digest::Digest, text::valid_name};
 pub use cache::{Cache, CacheError};
 pub use compile::{CompileLimits, Compiler};
-pub use digest::Digest;
 pub use file::{COMPONENT_BYTES, ComponentFile, Identity, Origin};
 pub use inspect::{Import, Inspection, Role, inspect};
 pub use kind::{Hooks, Kind, Tools};

@@ -1,4 +1,4 @@
-//! What a component is known by.
+//! What bytes are known by.
 
 use std::{fmt, str::FromStr};
 
