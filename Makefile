@@ -39,7 +39,7 @@ conformance: build ## the protocol's conformance suite, against tools that are c
 
 bench: build ## measure, with ratios from one run
 	@$(GUESTS) setup-bench
-	cargo bench --locked --workspace --bench approvals --bench dispatch --bench files --bench serve
+	cargo bench --locked --workspace --no-fail-fast --bench approvals --bench dispatch --bench files --bench serve
 
 lint: build ## formatting, clippy and rustdoc, without a warning
 	cargo fmt --all --check
