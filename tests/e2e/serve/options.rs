@@ -2,7 +2,7 @@
 
 use std::{
     fs::{self, Permissions},
-    io::{BufRead, BufReader, Write},
+    io::{BufRead, BufReader},
     net::TcpStream,
     os::unix::fs::PermissionsExt,
     path::PathBuf,
@@ -19,7 +19,7 @@ use super::{
     client::{Client, Reply},
     kind,
     pipe::{LEGACY, result, text},
-    post::{answered, post},
+    post::{answered, post, post_legacy},
     until,
 };
 use crate::{
@@ -222,33 +222,19 @@ fn what_could_not_be_started_is_not_printed() {
     }
 }
 
-/// Sends a message of a client before 2026-07-28.
-fn send(client: &Client, session: &str, mut message: Value) -> TcpStream {
-    message["jsonrpc"] = json!("2.0");
-    let body = message.to_string();
-    let headers = [
-        "Content-Type: application/json".to_owned(),
-        "Accept: application/json, text/event-stream".to_owned(),
-        format!("MCP-Protocol-Version: {LEGACY}"),
-        format!("Content-Length: {}", body.len()),
-    ];
-    let head = client.head("POST", "/mcp", &(headers.map(|line| line + "\r\n").concat() + session));
-    let mut stream = client.connect();
-    stream.write_all(format!("{head}{body}").as_bytes()).unwrap();
-    stream
-}
-
 /// Sends a call in a session of its own, as clients before 2026-07-28 do.
 fn in_session(client: &Client, params: Value) -> TcpStream {
     let who = json!({"name": "post", "version": "1"});
     let hello = json!({"protocolVersion": LEGACY, "capabilities": {}, "clientInfo": who});
-    let mut greeted = send(client, "", json!({"id": 0, "method": "initialize", "params": hello}));
+    let hello = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": hello});
+    let mut greeted = post_legacy(client, None, &hello);
     let greeting = Reply::read(&mut greeted).expect("a reply");
-    let id = greeting.header("mcp-session-id").unwrap_or_else(|| panic!("no session: {greeting:?}"));
-    let session = format!("Mcp-Session-Id: {id}\r\n");
-    let mut told = send(client, &session, json!({"method": "notifications/initialized"}));
+    let session = greeting.header("mcp-session-id").unwrap_or_else(|| panic!("no session: {greeting:?}"));
+    let ready = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+    let mut told = post_legacy(client, Some(session), &ready);
     assert_eq!(Reply::read(&mut told).expect("a reply").status, 202);
-    send(client, &session, json!({"id": 1, "method": "tools/call", "params": params}))
+    let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params});
+    post_legacy(client, Some(session), &call)
 }
 
 /// Asks the host to end, and waits until it lets nobody in any more.

@@ -1,4 +1,4 @@
-//! Calls of 2026-07-28 over HTTP, each a request of its own.
+//! MCP over HTTP: calls of 2026-07-28, each a request of its own, and messages of clients before it.
 
 use std::{io::Write, net::TcpStream};
 
@@ -6,25 +6,34 @@ use serde_json::{Value, json};
 
 use super::{
     client::{Client, Reply},
-    pipe::{CURRENT, current},
+    pipe::{CURRENT, LEGACY, current},
 };
 
 /// Sends a call to `/mcp`, by a client with these capabilities.
 pub(super) fn post(client: &Client, capabilities: Value, params: Value) -> TcpStream {
-    let name = params["name"].as_str().unwrap().to_owned();
+    let name = format!("Mcp-Name: {}", params["name"].as_str().unwrap());
+    let headers = [format!("MCP-Protocol-Version: {CURRENT}"), "Mcp-Method: tools/call".to_owned(), name];
     let params = current(capabilities, params);
-    let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}).to_string();
-    let headers = [
+    send(client, &headers, &json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}))
+}
+
+/// Sends a message of a client before 2026-07-28, in a session once it has one.
+pub(super) fn post_legacy(client: &Client, session: Option<&str>, message: &Value) -> TcpStream {
+    let session = session.map(|id| format!("Mcp-Session-Id: {id}"));
+    let headers: Vec<String> = [format!("MCP-Protocol-Version: {LEGACY}")].into_iter().chain(session).collect();
+    send(client, &headers, message)
+}
+
+fn send(client: &Client, headers: &[String], message: &Value) -> TcpStream {
+    let body = message.to_string();
+    let common = [
         "Content-Type: application/json".to_owned(),
         "Accept: application/json, text/event-stream".to_owned(),
-        format!("MCP-Protocol-Version: {CURRENT}"),
-        "Mcp-Method: tools/call".to_owned(),
-        format!("Mcp-Name: {name}"),
         format!("Content-Length: {}", body.len()),
     ];
+    let headers: String = common.iter().chain(headers).map(|line| format!("{line}\r\n")).collect();
     let mut stream = client.connect();
-    let head = client.head("POST", "/mcp", &headers.map(|line| line + "\r\n").concat());
-    stream.write_all(format!("{head}{body}").as_bytes()).unwrap();
+    stream.write_all(format!("{}{body}", client.head("POST", "/mcp", &headers)).as_bytes()).unwrap();
     stream
 }
 

@@ -185,7 +185,7 @@ fn context(
 }
 
 /// A name of the client's choice: not one of those that the host gives, which begin with `own`. The tasks that clients
-/// of MCP name are not kept apart from these: a task belongs to all who name it, however they come.
+/// of MCP name without a session are not kept apart from these: such a task belongs to all who name it.
 fn id(member: &str, own: &str, id: Option<String>) -> Result<Option<String>, Problem> {
     match id {
         Some(id) if id.len() > ID_BYTES => {

@@ -2,7 +2,7 @@
 
 use std::{
     fs,
-    io::{BufRead, BufReader, Write},
+    io::{BufRead, BufReader},
     net::TcpStream,
     time::Instant,
 };
@@ -16,7 +16,7 @@ use crate::{
         PATIENCE, Serving, TOKEN,
         client::{Client, Reply},
         pipe::{LEGACY, current, error, result, text, with_meta, work},
-        post::answered,
+        post::{answered, post_legacy},
         retries::in_work,
         stdio::is_alive,
         until,
@@ -43,12 +43,12 @@ impl Session {
 
     /// Says something that is no request.
     fn say(&self, message: &Value) {
-        let reply = Reply::read(&mut send(self.client, Some(&self.id), message)).unwrap();
+        let reply = Reply::read(&mut post_legacy(&self.client, Some(&self.id), message)).unwrap();
         assert_eq!(reply.status, 202, "{reply:?}");
     }
 
     fn call(&self, params: Value) -> TcpStream {
-        send(self.client, Some(&self.id), &request("tools/call", params))
+        post_legacy(&self.client, Some(&self.id), &request("tools/call", params))
     }
 
     fn end(self) {
@@ -76,26 +76,11 @@ impl Session {
 fn hello(client: Client, capabilities: Value) -> Reply {
     let own = json!({"name": "session", "version": "1"});
     let params = json!({"protocolVersion": LEGACY, "capabilities": capabilities, "clientInfo": own});
-    Reply::read(&mut send(client, None, &request("initialize", params))).unwrap()
+    Reply::read(&mut post_legacy(&client, None, &request("initialize", params))).unwrap()
 }
 
 fn request(method: &str, params: Value) -> Value {
     json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
-}
-
-fn send(client: Client, session: Option<&str>, message: &Value) -> TcpStream {
-    let body = message.to_string();
-    let headers = [
-        "Content-Type: application/json".to_owned(),
-        "Accept: application/json, text/event-stream".to_owned(),
-        format!("MCP-Protocol-Version: {LEGACY}"),
-        format!("Content-Length: {}", body.len()),
-    ];
-    let session = session.map(|id| format!("Mcp-Session-Id: {id}"));
-    let headers: String = headers.into_iter().chain(session).map(|line| line + "\r\n").collect();
-    let mut stream = client.connect();
-    stream.write_all(format!("{}{body}", client.head("POST", "/mcp", &headers)).as_bytes()).unwrap();
-    stream
 }
 
 /// What comes in a stream, while it comes.
@@ -146,7 +131,7 @@ fn without_a_session_a_client_of_an_earlier_revision_is_told_no_at_once() {
         let version = [("io.modelcontextprotocol/protocolVersion", json!(LEGACY))];
         let params = with_meta(current(asking(), call), &version);
         let start = Instant::now();
-        let answered = result(answered(send(serving.client, None, &request("tools/call", params))));
+        let answered = result(answered(post_legacy(&serving.client, None, &request("tools/call", params))));
         assert!(text(&answered).contains("nobody to ask"), "{answered}");
         assert!(start.elapsed().as_secs() < 5, "{:?}", start.elapsed());
     }
