@@ -7,7 +7,7 @@ use super::{
     question::Asker,
     shell::{Judgement, Surroundings, Verdict, judge},
 };
-use crate::capability::terminal::{Decider, Passed, Planned};
+use crate::capability::terminal::{Decider, Isolation, Passed, Planned};
 
 /// Programs that run what they read, or hand it to something that does, once they are started without more. Beside these, whatever
 /// needs a person to start counts as one.
@@ -149,6 +149,8 @@ fn surroundings(planned: &Planned<'_>) -> Surroundings {
             .filter_map(|(name, value)| Some((name.to_str()?.into(), value.to_str()?.into())))
             .collect(),
         input: planned.input.map(|input| String::from_utf8_lossy(input).into_owned()),
+        is_confined: matches!(planned.isolation, Isolation::Confined { .. }),
+        has_network: planned.isolation != Isolation::Confined { network: false },
         ..Surroundings::default()
     }
 }

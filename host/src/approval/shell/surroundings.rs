@@ -17,6 +17,10 @@ pub struct Surroundings {
     pub variables: BTreeMap<String, String>,
     /// What the command is given to read, where it is given anything.
     pub input: Option<String>,
+    /// Whether the sandbox confines the command: writes stay in the workspace, reads in an allow list.
+    pub is_confined: bool,
+    /// Whether a confined command reaches the network. An unconfined one always does.
+    pub has_network: bool,
     /// Aliases that the task's shell knows.
     pub aliases: BTreeMap<String, String>,
 }

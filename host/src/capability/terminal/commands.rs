@@ -164,6 +164,7 @@ impl Caller {
             variables: &decided.exported,
             here: commands.terminals.here(&commands.place),
             is_granted,
+            isolation: commands.place.isolation(),
         };
         let passed = commands.terminals.decider.decide(planned).await.map_err(Refusal::Decided)?;
         Ok((passed, decided))

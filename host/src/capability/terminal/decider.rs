@@ -36,6 +36,20 @@ pub struct Planned<'a> {
     pub here: Option<Here<'a>>,
     /// The grant names this very program and its arguments: only what nobody can allow is refused.
     pub is_granted: bool,
+    /// What confines it.
+    pub isolation: Isolation,
+}
+
+/// What confines a command while it runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Isolation {
+    /// The sandbox: writes stay in the workspace, reads in an allow list.
+    Confined {
+        /// Whether it reaches the network.
+        network: bool,
+    },
+    /// Nothing beyond the rights of the user that runs it.
+    Unconfined,
 }
 
 /// This machine's places.

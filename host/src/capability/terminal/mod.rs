@@ -35,7 +35,7 @@ mod terminals;
 pub use backend::{Backend, Target};
 pub use child::{Afterwards, Child, Launcher};
 pub(crate) use commands::{Caller, Commands};
-pub use decider::{Decider, Here, Passed, Planned};
+pub use decider::{Decider, Here, Isolation, Passed, Planned};
 pub use fault::Fault;
 pub use front::Terminal;
 pub(super) use host::link;

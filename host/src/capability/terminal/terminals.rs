@@ -12,7 +12,7 @@ use tokio::sync::OnceCell;
 use super::{
     Backend, Fault, Launcher, Terminal,
     backend::{Local, Sandbox, Ssh, Target},
-    decider::{Decider, Here},
+    decider::{Decider, Here, Isolation},
     notices::Notices,
     process::Listener,
     readers::Readers,
@@ -30,6 +30,16 @@ pub enum Place {
     },
     /// On another machine.
     Ssh(Target),
+}
+
+impl Place {
+    /// What confines a command there.
+    pub fn isolation(&self) -> Isolation {
+        match self {
+            Self::Sandbox { network } => Isolation::Confined { network: *network },
+            Self::Local | Self::Ssh(_) => Isolation::Unconfined,
+        }
+    }
 }
 
 /// What all terminals of a host have in common.
