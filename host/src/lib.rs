@@ -44,5 +44,5 @@ pub use text::is_hidden;
 /// first thing in `main`: the host starts its own program for both.
 pub fn run_if_asked() {
     component::worker::run_if_asked();
-    capability::terminal::launch::run_if_asked();
+    hermes_launch::run_if_asked();
 }

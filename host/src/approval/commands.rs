@@ -107,13 +107,13 @@ impl Decider for Gate {
             let judgement = judge(planned.text, &surroundings);
             let reads_code = reads_code(&judgement);
             // The operator's grant names the program and its arguments: that is an approval, and it can't buy what none can.
-            if planned.is_granted {
+            if planned.is_granted && planned.escalation.is_none() {
                 return match self.forbids(planned.text, &judgement) {
                     Some(why) => Err(why),
                     None => Ok(Passed { by: None, reads_code }),
                 };
             }
-            said(self.command(&asker, planned.text, &surroundings).await, reads_code)
+            said(self.command(&asker, planned.text, &surroundings, planned.escalation).await, reads_code)
         })
     }
 }

@@ -23,6 +23,7 @@ use super::{
     shell::{Category, Judgement, Reason, Surroundings, Verdict, judge},
     shown,
 };
+use crate::capability::terminal::{Escalation, EscalationKind};
 
 /// Somebody whom an embedder can ask. Dropping the future takes the question back.
 pub trait Approver: Send + Sync {
@@ -124,10 +125,21 @@ impl Gate {
 
     /// Decides about a command line. It is judged here, so that no judgement of another text can come with it. The caller must
     /// run this very text in these very surroundings, whatever the task did while a person thought.
-    pub async fn command(&self, asker: &Asker, command: &str, surroundings: &Surroundings) -> Ruling {
-        let judgement = judge(command, surroundings);
+    /// An escalation that the operator does not let pass by itself is put to a person, whatever the text says.
+    pub async fn command(
+        &self,
+        asker: &Asker,
+        command: &str,
+        surroundings: &Surroundings,
+        escalation: Option<&Escalation>,
+    ) -> Ruling {
+        let mut judgement = judge(command, surroundings);
         if let Some(why) = self.forbids(command, &judgement) {
             return Ruling::Refused { why };
+        }
+        if let Some(escalation) = escalation.filter(|escalation| !escalation.is_allowed) {
+            judgement.verdict = Verdict::Ask;
+            judgement.reasons.insert(0, Reason { category: Category::Escalation, detail: wish(escalation) });
         }
         if judgement.verdict == Verdict::Allow {
             return Ruling::Passed { by: None };
@@ -219,7 +231,8 @@ impl Gate {
         match (rules.mode, &rules.reviewer, subject) {
             (Mode::Smart, Some(reviewer), Subject::Command { command, directory, judgement, .. }) => {
                 let categories: Vec<_> = judgement.reasons.iter().map(|reason| reason.category).collect();
-                if categories.iter().any(|category| category.is_unreadable()) {
+                // An escalation is a person's to decide: the reason is the model's own.
+                if categories.iter().any(|category| category.is_unreadable() || *category == Category::Escalation) {
                     return Review::Escalate;
                 }
                 reviewer.review(command, directory.as_deref(), &categories).await
@@ -325,6 +338,15 @@ fn exports(surroundings: &Surroundings) -> Option<String> {
         }
     }
     (!bytes.is_empty()).then(|| digest(&bytes))
+}
+
+/// What a command asks for, with the reason marked as the model's.
+fn wish(escalation: &Escalation) -> String {
+    let to = match escalation.to {
+        EscalationKind::Network => "asks for the network",
+        EscalationKind::Unconfined => "asks to run outside the sandbox",
+    };
+    format!("{to}; the model says: “{}”", shown::one_line(&escalation.reason, REASON_BYTES))
 }
 
 fn passed(by: &str) -> Ruling {

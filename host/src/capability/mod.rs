@@ -114,7 +114,7 @@ impl Granted {
         let commands = self.commands.as_ref();
         let reaches_out = commands.is_some_and(|commands| match commands.place {
             terminal::Place::Local | terminal::Place::Ssh(_) => true,
-            terminal::Place::Sandbox { network } => network,
+            terminal::Place::Sandbox { network, .. } => network || commands.may_escalate(),
         });
         Powers { changes: writes || commands.is_some(), reaches_out }
     }

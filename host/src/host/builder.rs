@@ -13,7 +13,7 @@ use super::{Added, BUNDLED, Current, Host, Inner, LoadListener};
 use crate::{
     approval::{Approver, Gate, ReviewerError},
     audit::{Audit, AuditError},
-    capability::terminal::{Launcher, Terminals, launch, process},
+    capability::terminal::{Launcher, Terminals, process},
     component::{Cache, CacheError, CompileLimits, Compiler, Loader, ScanError, make_folder, scan, worker},
     dispatch::{Hook, Interceptor, Pipeline, Spill},
     grant::{ConfigError, GrantFile},
@@ -160,7 +160,7 @@ impl HostBuilder {
 
     /// Makes the host and loads all components. Takes a while where some must be compiled.
     pub fn build(self) -> Result<Host, HostError> {
-        if launch::was_asked() {
+        if hermes_launch::was_asked() {
             return Err(HostError::WorkerNotRun);
         }
         // Whoever watches folders names files by whole paths.
@@ -177,7 +177,7 @@ impl HostBuilder {
             None => (home.join("hermes.toml"), false),
         };
         let launcher = match &compiler {
-            Compiler::Worker(program, _) => Launcher::at(program),
+            Compiler::Worker(program, _) => Launcher::embedded_or(program),
             _ => Launcher::default(),
         };
         let sandbox = Arc::new(Sandbox::new().map_err(HostError::Sandbox)?);

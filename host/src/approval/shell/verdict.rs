@@ -100,6 +100,8 @@ pub enum Category {
     Unparsed,
     /// Text beyond the limits.
     Limit,
+    /// Asks for less confinement than it has.
+    Escalation,
 }
 
 impl Category {
@@ -149,7 +151,8 @@ impl Category {
             | Self::Windows
             | Self::Obscured
             | Self::Unparsed
-            | Self::Limit => true,
+            | Self::Limit
+            | Self::Escalation => true,
         }
     }
 
