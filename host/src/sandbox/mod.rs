@@ -40,6 +40,7 @@ pub use kill::{Kill, KillReason};
 pub use limits::Limits;
 pub(crate) use log::{CallLog, Stream};
 pub use log::{Level, LogLine, Progress};
+pub(crate) use meter::{MemoryAccount, MemoryCharge};
 use places::Places;
 pub use state::{CallState, ProgressListener};
 
@@ -91,10 +92,12 @@ pub struct Run<T> {
 pub struct Usage {
     /// Fuel.
     pub fuel: u64,
-    /// Bytes of memory at the peak.
+    /// Bytes of memory at the peak: the guest's memories, and what the host held in memory for it.
     pub memory: usize,
     /// Calls to `hermes:tool` functions.
     pub host_calls: u32,
+    /// Calls to WASI functions. One that answers an error counts twice: the error is converted in a second step.
+    pub wasi_calls: u32,
     /// Which capabilities it made use of.
     pub capabilities: Used,
     /// What became of a question about one of its commands, where there was one.
@@ -337,6 +340,7 @@ impl Sandbox {
                 fuel: limits.fuel.saturating_sub(store.get_fuel().unwrap_or_default()),
                 memory: store.data().meter.peak(),
                 host_calls: store.data().host_calls(),
+                wasi_calls: store.data().wasi_calls(),
                 capabilities: store.data().used(),
                 approval: store.data().approval,
                 duration: Duration::ZERO,
