@@ -44,5 +44,9 @@ fn prepare(supervisor: Pid, pty: bool) -> io::Result<()> {
     }
     // A core file is a copy of memory in the workspace, and it may be huge.
     setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: getrlimit(Resource::Core).maximum })?;
+    // The host raised its own; programs that use select(2) break above 1024.
+    if let Some(soft) = plan::open_files() {
+        setrlimit(Resource::Nofile, Rlimit { current: Some(soft), maximum: getrlimit(Resource::Nofile).maximum })?;
+    }
     Ok(())
 }

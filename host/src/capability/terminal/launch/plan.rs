@@ -10,6 +10,7 @@ use std::{
 use serde::{Deserialize, Serialize};
 
 use super::{Confinement, Failure, NOT_RUN};
+use crate::open_file_limit::original_open_file_limit;
 
 /// The argument that makes this process a launcher.
 pub(crate) const COMMAND: &str = "__launch";
@@ -19,6 +20,9 @@ pub(crate) const SUPERVISE: &str = "supervise";
 
 /// The variable that carries [`Stage`].
 const STAGE: &str = "STAGE";
+
+/// The variable that carries the command's soft limit of open files, where the host raised its own.
+const OPEN_FILES: &str = "OPEN_FILES";
 
 /// Before the name of each of the command's own variables: no loader knows such names.
 const OWN: &[u8] = b"OWN_";
@@ -61,8 +65,14 @@ impl Launch {
     pub(crate) fn disguised(&self) -> Result<Vec<(OsString, OsString)>, serde_json::Error> {
         let stage = serde_json::to_string(&self.stage)?;
         let own = self.variables.iter().map(|(name, value)| (disguise(name), value.clone()));
-        Ok(own.chain([(STAGE.into(), stage.into())]).collect())
+        let open_files = original_open_file_limit().map(|limit| (OPEN_FILES.into(), limit.to_string().into()));
+        Ok(own.chain([(STAGE.into(), stage.into())]).chain(open_files).collect())
     }
+}
+
+/// The soft limit of open files that the command gets. The host's, if nothing is said.
+pub(super) fn open_files() -> Option<u64> {
+    env::var(OPEN_FILES).ok()?.parse().ok()
 }
 
 /// The command's variables, as this launcher was given them.
