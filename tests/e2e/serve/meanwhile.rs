@@ -1,6 +1,6 @@
 //! What passes between the server and a client while a call runs, or while none does.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use hermes_host::sandbox::limits::{COMPONENT_CALLS, CONCURRENT_CALLS};
 use serde_json::{Value, json};
