@@ -3,7 +3,7 @@
 use std::{fs::File, os::fd::AsFd, sync::Arc, vec};
 
 use rustix::{
-    fs::{AtFlags, Dir, FileType, statat},
+    fs::{AtFlags, Dir, FileType, Mode, OFlags, openat, statat},
     io::Errno,
 };
 use wasmtime::component::{Resource, ResourceTable};
@@ -45,7 +45,10 @@ impl DirectoryListing {
         let full = ErrorCode::InsufficientMemory;
         let mut charge = memory.charge(0).ok_or(full)?;
         let (mut entries, mut bytes) = (Vec::new(), 0);
-        for entry in Dir::read_from(directory.as_fd()).map_err(failed)? {
+        // Opened anew: the handle may be of the kind that only names a directory, and two listings must not share a position.
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let opened = openat(directory.as_fd(), c".", flags, Mode::empty()).map_err(failed)?;
+        for entry in Dir::new(opened).map_err(failed)? {
             let entry = entry.map_err(failed)?;
             let name = entry.file_name();
             if matches!(name.to_bytes(), b"." | b"..") || is_draft(name.to_bytes()) {
