@@ -27,6 +27,7 @@ mod digest;
 pub mod dispatch;
 pub mod grant;
 mod host;
+mod open_file_limit;
 pub mod registry;
 pub mod sandbox;
 pub mod serve;
@@ -38,6 +39,7 @@ pub use host::{
     BUNDLED, Definitions, DefinitionsRequest, Host, HostBuilder, HostError, LoadEvent, LoadListener, NewFile,
     RegisterError, ToolStatus, ToolsetStatus, default_home, tokens,
 };
+pub use open_file_limit::raise_open_file_limit;
 pub use text::is_hidden;
 
 /// Does what this process was started for, if that is to compile a component or to run a command, and then never returns. Call it

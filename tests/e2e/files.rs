@@ -4,6 +4,7 @@
 //! tools stand beside it. Every test has a canary outside the granted folder.
 
 mod commit;
+mod hoard;
 mod kill;
 mod links;
 mod long;

@@ -11,8 +11,10 @@ use serde::{Deserialize, Serialize};
 pub struct ResourceLimits {
     /// Bytes of one file that it writes.
     pub file_bytes: Option<u64>,
-    /// Files that one process has open.
+    /// Files that one process has open, at most.
     pub open_files: Option<u64>,
+    /// The same unless the process raises it: programs that use select(2) break above 1024.
+    pub soft_open_files: Option<u64>,
     /// Processes and threads. The kernel counts those of the user, or of the user namespace.
     pub processes: Option<u64>,
     /// How much less of the processor it gets than the host.
@@ -37,6 +39,11 @@ impl ResourceLimits {
         limit(Resource::Core, Some(0))?;
         limit(Resource::Fsize, self.file_bytes)?;
         limit(Resource::Nofile, self.open_files)?;
+        if let Some(soft) = self.soft_open_files {
+            let maximum = getrlimit(Resource::Nofile).maximum;
+            let current = Some(maximum.map_or(soft, |maximum| maximum.min(soft)));
+            setrlimit(Resource::Nofile, Rlimit { current, maximum })?;
+        }
         limit(Resource::Nproc, self.processes)?;
         if let Some(by) = self.nice {
             nice(by.into())?;

@@ -4,6 +4,8 @@ use std::{sync::LazyLock, time::Duration};
 
 use hermes_launch::{CgroupLimits, ResourceLimits};
 
+use crate::open_file_limit::original_open_file_limit;
+
 /// How long a command in the foreground runs if nobody says. Long enough for a build of middle size.
 pub const TIMEOUT: Duration = Duration::from_secs(180);
 
@@ -125,6 +127,8 @@ pub(crate) fn resources() -> ResourceLimits {
     ResourceLimits {
         file_bytes: Some(FILE_BYTES),
         open_files: Some(OPEN_FILES),
+        // The host raised its own.
+        soft_open_files: original_open_file_limit(),
         processes: Some(PROCESSES),
         nice: Some(NICE),
         cgroup: memory_bytes()
