@@ -15,7 +15,7 @@ use crate::{
     audit::{Audit, AuditError},
     capability::terminal::{Launcher, Terminals, launch, process},
     component::{Cache, CacheError, CompileLimits, Compiler, Loader, ScanError, make_folder, scan, worker},
-    dispatch::{Hook, Interceptor, Pipeline, Spill},
+    dispatch::{Hook, Interceptor, Pipeline, Spill, Validation},
     grant::{ConfigError, GrantFile},
     registry::{Availability, Redescriptions, ToolsetError},
     sandbox::Sandbox,
@@ -207,6 +207,7 @@ impl HostBuilder {
             interceptors: self.interceptors,
             spill: Spill::new(home.join("results")),
             audit: Audit::open(&home)?,
+            validation: Validation::default(),
         };
         let host = Host(Arc::new(Inner {
             config,

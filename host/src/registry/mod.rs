@@ -3,8 +3,10 @@
 
 mod annotations;
 mod availability;
+mod bounded_pattern;
 mod catalogue;
 mod definition;
+mod effort;
 mod format;
 mod mentions;
 mod near;
@@ -22,11 +24,13 @@ pub(crate) use availability::Answer;
 pub use availability::{Availability, CHECK_TTL, FLAP_GRACE, Status};
 pub use catalogue::{Catalogue, Entry};
 pub use definition::{Definition, Hints};
+pub(crate) use effort::Effort;
 pub use format::Format;
 pub(crate) use mentions::Mentions;
 pub(crate) use near::near;
 pub use provider::{Provider, adapt};
 pub(crate) use redescribe::{Redescribed, Redescriptions, accept as accept_redescriptions};
+pub(crate) use schema::Checker;
 pub(crate) use search::{Document, search};
 pub use subscription::Subscription;
 pub use tool_search::{
