@@ -15,6 +15,7 @@ mod questions;
 mod reload;
 mod retries;
 mod stdio;
+mod survival;
 mod token;
 mod tools;
 

@@ -42,7 +42,7 @@ pub(crate) struct Pipeline {
     pub(crate) gate: Arc<Gate>,
     pub(crate) interceptors: Vec<Arc<dyn Interceptor>>,
     pub(crate) spill: Spill,
-    pub(crate) audit: Audit,
+    pub(crate) audit: Arc<Audit>,
     pub(crate) validation: Validation,
 }
 
@@ -168,7 +168,7 @@ impl Pipeline {
         self.approve(entry.map(Arc::as_ref), &call, &reasons, &context.control, trail).await?;
         let mut outcome = match (self.intercepted(&call, &context.control).await?, &tool) {
             (Some(outcome), _) => outcome,
-            (None, Ok(entry)) => self.invoke(entry, &call, &context.control, prepared.took).await?,
+            (None, Ok(entry)) => self.invoke(entry, &call, &context.control, prepared.took, trail).await?,
             (None, Err(unknown)) => return Err(unknown.clone()),
         };
         outcome.result = hooks.after(&call, outcome.result).await;
@@ -246,13 +246,18 @@ impl Pipeline {
         call: &latest::Call,
         control: &Control,
         taken: Duration,
+        trail: &Trail<'_>,
     ) -> Result<Outcome, CallError> {
         let name = &call.name;
         let component = &entry.component;
         let prepared = component.prepared(&self.loader).await;
         let prepared = prepared.map_err(|why| CallError::new(ErrorKind::Unavailable, &format!("{name}: {why}")))?;
         let limits = Limits { wall: component.limits.wall.saturating_sub(taken), ..component.limits };
-        let run = self.sandbox.handle(prepared, limits, &component.granted, call.clone(), control.clone()).await?;
+        // Commands alone can end the host.
+        let recording =
+            component.granted.commands.as_ref().map(|_| component.granted.recording(trail.before_effects()));
+        let granted = recording.as_ref().unwrap_or(&component.granted);
+        let run = self.sandbox.handle(prepared, limits, granted, call.clone(), control.clone()).await?;
         let result = match run.answer {
             Ok(Ok(content)) => Reply::accept(name, content),
             Ok(Err(failure)) => Err(failure.into()),

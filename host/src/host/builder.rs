@@ -158,7 +158,8 @@ impl HostBuilder {
         self
     }
 
-    /// Makes the host and loads all components. Takes a while where some must be compiled.
+    /// Makes the host and loads all components. Takes a while where some must be compiled. From then on this process catches SIGXFSZ
+    /// and SIGXCPU: a lowered limit on files or time makes a write fail, and does not end the host.
     pub fn build(self) -> Result<Host, HostError> {
         if launch::was_asked() {
             return Err(HostError::WorkerNotRun);
@@ -206,7 +207,7 @@ impl HostBuilder {
             gate: Arc::clone(&gate),
             interceptors: self.interceptors,
             spill: Spill::new(home.join("results")),
-            audit: Audit::open(&home)?,
+            audit: Arc::new(Audit::open(&home)?),
             validation: Validation::default(),
         };
         let host = Host(Arc::new(Inner {

@@ -13,6 +13,7 @@ pub mod limits;
 mod log;
 mod meter;
 mod places;
+mod signals;
 mod state;
 
 use std::{
