@@ -13,6 +13,7 @@ mod near;
 mod provider;
 mod redescribe;
 mod schema;
+mod schema_cost;
 mod search;
 mod subschema;
 mod subscription;
