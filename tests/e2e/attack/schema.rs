@@ -69,7 +69,7 @@ pub(super) fn a_string_that_is_too_long_for_its_pattern_is_told_so() {
 #[test]
 pub(super) fn many_values_and_a_large_schema_are_refused_together() {
     let choices: Vec<String> = (0..1_500).map(|n| format!(r#"{{"const":"{n}"}}"#)).collect();
-    let schema = format!(r#"{{"properties":{{"a":{{"items":{{"oneOf":[{}]}}}}}}}}"#, choices.join(","));
+    let schema = format!(r#"{{"properties":{{"a":{{"type":"array","items":{{"oneOf":[{}]}}}}}}}}"#, choices.join(","));
     let stage = Stage::with("many", &registers("many", &schema));
     let host = stage.host();
     for arguments in
