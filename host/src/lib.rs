@@ -28,6 +28,7 @@ pub mod dispatch;
 pub mod grant;
 mod host;
 mod open_file_limit;
+mod pattern_cost;
 pub mod registry;
 pub mod sandbox;
 pub mod serve;

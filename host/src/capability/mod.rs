@@ -5,6 +5,7 @@
 //! not grant answers with an error.
 
 pub mod ask;
+mod effect;
 pub(crate) mod fs;
 pub(crate) mod log;
 pub mod terminal;
@@ -13,6 +14,8 @@ pub(crate) mod wasi;
 use std::sync::Arc;
 
 use wasmtime::component::Linker;
+
+pub(crate) use effect::EffectRecorder;
 
 use crate::{sandbox::CallState, wit::latest::Call};
 
@@ -76,12 +79,19 @@ pub struct Granted {
     pub(crate) folders: Option<Arc<fs::Folders>>,
     pub(crate) commands: Option<Arc<terminal::Commands>>,
     pub(crate) asking: Option<Arc<ask::Asking>>,
+    /// Records a call before its effects. Not part of the grant.
+    pub(crate) effects: Option<EffectRecorder>,
 }
 
 impl Granted {
+    /// The same, for a call that is put on record before its effects.
+    pub(crate) fn recording(&self, effects: EffectRecorder) -> Self {
+        Self { effects: Some(effects), ..self.clone() }
+    }
+
     /// What one call has.
     pub(crate) fn for_call(&self, call: &Call) -> OfCall {
-        let caller = |commands| terminal::Caller::new(commands, call);
+        let caller = |commands| terminal::Caller::new(commands, call, self.effects.clone());
         let asker = |asking| ask::Asker::new(asking, call.name.clone(), call.context.call_id.clone());
         OfCall {
             files: self.files(call.context.task_id.clone()),
@@ -105,6 +115,7 @@ impl Granted {
             folders: self.folders.clone().filter(|_| FILES.iter().any(|interface| imports(interface))),
             commands: self.commands.clone().filter(|_| imports(COMMANDS)),
             asking: self.asking.clone().filter(|_| imports(ANSWERS)),
+            effects: None,
         }
     }
 

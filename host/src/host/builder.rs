@@ -15,7 +15,7 @@ use crate::{
     audit::{Audit, AuditError},
     capability::terminal::{Launcher, Terminals, process},
     component::{Cache, CacheError, CompileLimits, Compiler, Loader, ScanError, make_folder, scan, worker},
-    dispatch::{Hook, Interceptor, Pipeline, Spill},
+    dispatch::{Hook, Interceptor, Pipeline, Spill, Validation},
     grant::{ConfigError, GrantFile},
     registry::{Availability, Redescriptions, ToolsetError},
     sandbox::Sandbox,
@@ -158,7 +158,8 @@ impl HostBuilder {
         self
     }
 
-    /// Makes the host and loads all components. Takes a while where some must be compiled.
+    /// Makes the host and loads all components. Takes a while where some must be compiled. From then on this process catches SIGXFSZ
+    /// and SIGXCPU: a lowered limit on files or time makes a write fail, and does not end the host.
     pub fn build(self) -> Result<Host, HostError> {
         if hermes_launch::was_asked() {
             return Err(HostError::WorkerNotRun);
@@ -206,7 +207,8 @@ impl HostBuilder {
             gate: Arc::clone(&gate),
             interceptors: self.interceptors,
             spill: Spill::new(home.join("results")),
-            audit: Audit::open(&home)?,
+            audit: Arc::new(Audit::open(&home)?),
+            validation: Validation::default(),
         };
         let host = Host(Arc::new(Inner {
             config,

@@ -44,7 +44,7 @@ impl Host {
         });
         Terms {
             limits: grant.map_or(Limits::HANDLE, |grant| grant.limits()),
-            granted: Granted { folders: Some(Arc::new(folders)), commands, asking },
+            granted: Granted { folders: Some(Arc::new(folders)), commands, asking, effects: None },
         }
     }
 

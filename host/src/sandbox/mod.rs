@@ -13,6 +13,7 @@ mod kill;
 pub mod limits;
 mod log;
 mod meter;
+mod signals;
 mod state;
 
 use std::{

@@ -19,6 +19,7 @@ use super::{
 use serde::Deserialize;
 
 use crate::{
+    capability::EffectRecorder,
     grant::TerminalGrant,
     wit::latest::{Call, Context},
 };
@@ -81,6 +82,7 @@ pub(crate) struct Caller {
     name: String,
     /// A check looks, and runs nothing.
     may_run: bool,
+    effects: Option<EffectRecorder>,
 }
 
 /// Why a command does not run.
@@ -100,21 +102,21 @@ impl From<Fault> for Refusal {
 }
 
 impl Caller {
-    pub(crate) fn new(commands: Arc<Commands>, call: &Call) -> Self {
+    pub(crate) fn new(commands: Arc<Commands>, call: &Call, effects: Option<EffectRecorder>) -> Self {
         let Context { call_id, task_id, session_id } = &call.context;
         // A caller that names no task has its session for one: two agents must not share a directory.
         let name = commands
             .terminals
             .name_of(&commands.component, task_id.as_ref().or(session_id.as_ref()).map(String::as_str));
         let (task, session) = (task_id.clone(), session_id.clone());
-        Self { commands, tool: call.name.clone(), call: call_id.clone(), task, session, name, may_run: true }
+        Self { commands, tool: call.name.clone(), call: call_id.clone(), task, session, name, may_run: true, effects }
     }
 
     /// What a check has of it.
     pub(crate) fn for_check(commands: Arc<Commands>) -> Self {
         let name = commands.terminals.name_of(&commands.component, None);
         let (tool, call) = (String::new(), String::new());
-        Self { commands, tool, call, task: None, session: None, name, may_run: false }
+        Self { commands, tool, call, task: None, session: None, name, may_run: false, effects: None }
     }
 
     /// The task's name in the terminals.
@@ -234,6 +236,13 @@ impl Caller {
             escalation,
         };
         let passed = commands.terminals.decider.decide(planned).await.map_err(Refusal::Decided)?;
+        // A command may end the host: the call has its line before.
+        if let Some(effects) = &self.effects {
+            let approval = passed.by.as_ref().map(|_| "approved");
+            let denied =
+                |why: String| Refusal::Denied(format!("it was not run, since it can't be put on record: {why}"));
+            effects.record(approval).map_err(denied)?;
+        }
         Ok((passed, decided))
     }
 
