@@ -27,6 +27,7 @@ mod digest;
 pub mod dispatch;
 pub mod grant;
 mod host;
+mod paths;
 pub mod registry;
 pub mod sandbox;
 pub mod serve;

@@ -22,6 +22,7 @@ use super::{
         fault::{Outcome, denied, fault, system},
         folders::{Folders, Place, regular},
         limits::READ_BYTES,
+        permit::NO_PERMIT,
         secrets,
     },
     written::Written,
@@ -164,7 +165,7 @@ fn for_writing(place: &Place<'_>, path: &Path, mut file: File, wish: Wish) -> Ou
 
 /// A new file, in a directory that exists.
 fn create(folders: &Folders, budget: &Budget, path: &str, wish: Wish) -> Outcome<Opened> {
-    let target = Target::new(folders, path)?;
+    let target = Target::new(folders, path, &NO_PERMIT)?;
     if target.needs_folders() {
         return Err(fault(Reason::NotFound, "its directory does not exist"));
     }
