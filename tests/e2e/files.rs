@@ -7,6 +7,7 @@ mod commit;
 mod kill;
 mod links;
 mod long;
+mod obeyed;
 mod own;
 mod quota;
 mod race;

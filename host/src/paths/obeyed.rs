@@ -146,6 +146,20 @@ fn walk(workspace: &Path, home: Option<&Path>, found: &mut Vec<PathBuf>) {
     }
 }
 
+/// One path for every pattern that the judge asks about, as a shell in a project would write it.
+#[cfg(test)]
+pub(crate) fn shell_paths() -> impl Iterator<Item = String> {
+    let patterns = rows(ToolChange::Asked).flat_map(|row| &row.paths);
+    patterns.map(|pattern| {
+        let start = match pattern.anchor() {
+            Anchor::Anywhere => "",
+            Anchor::Home => "~/",
+            Anchor::Root => "/",
+        };
+        format!("{start}{}", pattern.below().replace(['*', '?'], "x").replace(' ', "\\ "))
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;

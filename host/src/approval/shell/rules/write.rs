@@ -332,3 +332,64 @@ fn in_project(arg: &Arg, path: &str) -> Option<Category> {
     let obeyed = obeyed::for_commands(path).is_some() || (arg.glob && obeyed::literal_paths().any(could_be));
     obeyed.then_some(Category::Persistence)
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::{
+        approval::shell::{Category, Surroundings, Verdict, judge},
+        paths::obeyed,
+    };
+
+    fn judged(command: &str) -> (Verdict, Vec<Category>) {
+        let around = Surroundings {
+            directory: Some("/home/ada/project".into()),
+            home: Some("/home/ada".into()),
+            workspace: Some("/home/ada/project".into()),
+            ..Surroundings::default()
+        };
+        let judgement = judge(command, &around);
+        (judgement.verdict, judgement.reasons.iter().map(|reason| reason.category).collect())
+    }
+
+    #[test]
+    fn every_way_to_write_an_obeyed_file_is_asked_about() {
+        use Category::{CredentialWrite, Persistence, ProjectSettings, SystemWrite};
+        let known = [Persistence, CredentialWrite, ProjectSettings, SystemWrite];
+        for path in obeyed::shell_paths() {
+            for command in [
+                format!("echo x > {path}"),
+                format!("echo x >> {path}"),
+                format!("echo x | tee {path}"),
+                format!("cp x {path}"),
+                format!("mv x {path}"),
+                format!("install x {path}"),
+                format!("ln -sf x {path}"),
+                format!("sed -i s/a/b/ {path}"),
+                format!("curl -o {path} https://example.org/x"),
+            ] {
+                let (verdict, categories) = judged(&command);
+                assert!(verdict >= Verdict::Ask, "{command}: {verdict:?}");
+                assert!(categories.iter().any(|category| known.contains(category)), "{command}: {categories:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn obeyed_files_are_read_and_their_neighbours_written_unasked() {
+        for command in [
+            "cat .vscode/tasks.json",
+            "grep x .mcp.json",
+            "ls .git/hooks",
+            "echo x > src/main.rs",
+            "sed -i s/a/b/ *.json",
+            "cp a.toml config.toml",
+            "mkdir -p .vscode",
+            "git commit -m x",
+        ] {
+            assert_eq!(judged(command).0, Verdict::Allow, "{command}");
+        }
+        for command in ["sed -i s/a/b/ .vscode/*", "cp x .v*/tasks.json", "echo x > $HOME/.local/bin/ls"] {
+            assert_eq!(judged(command), (Verdict::Ask, vec![Category::Persistence]), "{command}");
+        }
+    }
+}
