@@ -28,6 +28,7 @@ pub mod dispatch;
 pub mod grant;
 mod host;
 mod open_file_limit;
+mod paths;
 mod pattern_cost;
 pub mod registry;
 pub mod sandbox;

@@ -8,6 +8,7 @@ mod hoard;
 mod kill;
 mod links;
 mod long;
+mod obeyed;
 mod own;
 mod quota;
 mod race;

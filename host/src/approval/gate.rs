@@ -195,6 +195,18 @@ impl Gate {
         self.decide(asker, Subject::Call { arguments: arguments.to_owned(), reasons }).await
     }
 
+    /// Decides about the change of files that other programs obey, by their real paths, with what obeys each. An answer that holds longer
+    /// holds for exactly these files and this tool, whatever is written to them.
+    pub(super) async fn changes(&self, asker: &Asker, paths: &[String], reasons: Vec<String>) -> Ruling {
+        // Commands that write the same files pass then, too.
+        if self.rules.load().mode == Mode::Off {
+            return passed("approval is off");
+        }
+        // A list, so that no call's own arguments, which are an object, can pass for it in the memory.
+        let arguments = serde_json::json!(["change files that other programs obey", paths]).to_string();
+        self.decide(asker, Subject::Call { arguments, reasons }).await
+    }
+
     /// What may be asked.
     async fn decide(&self, asker: &Asker, subject: Subject) -> Ruling {
         match self.memory.knows(asker, &subject) {

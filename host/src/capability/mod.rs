@@ -94,7 +94,7 @@ impl Granted {
         let caller = |commands| terminal::Caller::new(commands, call, self.effects.clone());
         let asker = |asking| ask::Asker::new(asking, call.name.clone(), call.context.call_id.clone());
         OfCall {
-            files: self.files(call.context.task_id.clone()),
+            files: self.files(Some(fs::ChangeCaller::new(call))),
             commands: self.commands.clone().map(caller),
             asker: self.asking.clone().map(asker),
         }
@@ -130,8 +130,8 @@ impl Granted {
         Powers { changes: writes || commands.is_some(), reaches_out }
     }
 
-    fn files(&self, task: Option<String>) -> Option<fs::Files> {
-        self.folders.as_ref().map(|folders| fs::Files::new(Arc::clone(folders), task))
+    fn files(&self, caller: Option<fs::ChangeCaller>) -> Option<fs::Files> {
+        self.folders.as_ref().map(|folders| fs::Files::new(Arc::clone(folders), caller))
     }
 }
 

@@ -13,7 +13,10 @@ use super::{Added, BUNDLED, Current, Host, Inner, LoadListener};
 use crate::{
     approval::{Approver, Gate, ReviewerError},
     audit::{Audit, AuditError},
-    capability::terminal::{Launcher, Terminals, process},
+    capability::{
+        fs::Shared,
+        terminal::{Launcher, Terminals, process},
+    },
     component::{Cache, CacheError, CompileLimits, Compiler, Loader, ScanError, make_folder, scan, worker},
     dispatch::{Hook, Interceptor, Pipeline, Spill, Validation},
     grant::{ConfigError, GrantFile},
@@ -226,7 +229,7 @@ impl HostBuilder {
                 policy: Arc::default(),
                 settings: Arc::default(),
             }),
-            files: Arc::default(),
+            files: Arc::new(Shared::with_decider(Arc::clone(&gate) as _)),
             people: Arc::default(),
             terminals: Arc::new(Terminals::new(launcher, workspace.clone(), hidden, gate, self.notices)),
             availability: Availability::default(),

@@ -3,6 +3,7 @@
 //! What opens, makes, moves or removes something is done here, by real paths, in the same way as our own interface does it. What
 //! a guest then does with an open file is left to wasmtime; only what is written is looked at, and counted. Links, hard or symbolic,
 //! are made by nobody. What the host holds for an open file is bounded: descriptors by [`open_files`], memory by the call's account.
+//! Files that other programs obey are not changed: WASI has no way to wait for a person.
 
 mod change;
 mod descriptor;

@@ -26,6 +26,7 @@ use super::{
         fault::{Outcome, denied, fault, system},
         folders::{Folders, Place, regular},
         limits::READ_BYTES,
+        permit::NO_PERMIT,
         secrets,
     },
     guarded::Found,
@@ -197,7 +198,7 @@ fn for_writing(place: &Place<'_>, path: &Path, mut file: File, wish: Wish) -> Ou
 
 /// A new file, in a directory that exists.
 fn create(folders: &Folders, budget: &Budget, path: &str, wish: Wish) -> Outcome<Opened> {
-    let target = Target::new(folders, path)?;
+    let target = Target::new(folders, path, &NO_PERMIT)?;
     if target.needs_folders() {
         return Err(fault(Reason::NotFound, "its directory does not exist"));
     }
