@@ -4,7 +4,7 @@ use super::{
     Call, secrets,
     target::{is_disk, pattern_is},
 };
-use crate::approval::shell::{Category, resolve::Arg, walk::Walker};
+use crate::approval::shell::{Category, EffectKind, resolve::Arg, walk::Walker};
 
 /// Folders whose files belong to the system.
 const SYSTEM: [&str; 18] = [
@@ -243,9 +243,11 @@ fn copy(walker: &mut Walker, call: &Call<'_>) {
         file(walker, &inside, "writes");
         walker.note_made(&inside);
         if call.name == "mv" {
-            let hidden = walker.scope.places.absolute(source).and_then(|path| in_home(walker, source, &path));
-            if let Some(category) = hidden {
-                walker.ask(category, format!("moves {} away", source.shown()));
+            let path = walker.scope.places.absolute(source);
+            if let Some(path) = path
+                && let Some(category) = in_home(walker, source, &path)
+            {
+                walker.ask_at(category, format!("moves {} away", source.shown()), &path);
             }
             if let Some(what) = super::target::hardline(&walker.scope.places, source) {
                 walker.never(Category::SystemDelete, format!("moves {what} away"));
@@ -271,8 +273,10 @@ fn copy(walker: &mut Walker, call: &Call<'_>) {
 /// Judges the writing of one file.
 pub(crate) fn file(walker: &mut Walker, arg: &Arg, verb: &str) {
     let Some(path) = walker.scope.places.absolute(arg) else {
+        walker.effect(EffectKind::Writes, arg.text.as_str());
         return guess(walker, arg, verb);
     };
+    walker.effect(EffectKind::Writes, path.as_str());
     if is_disk(&path, arg.glob) {
         return walker.never(Category::Disk, format!("{verb} the disk {path}"));
     }
@@ -280,7 +284,7 @@ pub(crate) fn file(walker: &mut Walker, arg: &Arg, verb: &str) {
         return walker.never(Category::Power, format!("{verb} {path}"));
     }
     if let Some(category) = in_home(walker, arg, &path).or_else(|| in_project(&path)) {
-        return walker.ask(category, format!("{verb} {path}"));
+        return walker.ask_at(category, format!("{verb} {path}"), &path);
     }
     system(walker, arg, verb);
 }
