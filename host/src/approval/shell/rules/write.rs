@@ -6,7 +6,7 @@ use super::{
     target::{is_disk, pattern_is},
 };
 use crate::{
-    approval::shell::{Category, resolve::Arg, walk::Walker},
+    approval::shell::{Category, EffectKind, resolve::Arg, walk::Walker},
     paths::obeyed,
 };
 
@@ -213,9 +213,11 @@ fn copy(walker: &mut Walker, call: &Call<'_>) {
         file(walker, &inside, "writes");
         walker.note_made(&inside);
         if call.name == "mv" {
-            let hidden = walker.scope.places.absolute(source).and_then(|path| in_home(walker, source, &path));
-            if let Some(category) = hidden {
-                walker.ask(category, format!("moves {} away", source.shown()));
+            let path = walker.scope.places.absolute(source);
+            if let Some(path) = path
+                && let Some(category) = in_home(walker, source, &path)
+            {
+                walker.ask_at(category, format!("moves {} away", source.shown()), &path);
             }
             if let Some(what) = super::target::hardline(&walker.scope.places, source) {
                 walker.never(Category::SystemDelete, format!("moves {what} away"));
@@ -241,8 +243,10 @@ fn copy(walker: &mut Walker, call: &Call<'_>) {
 /// Judges the writing of one file.
 pub(crate) fn file(walker: &mut Walker, arg: &Arg, verb: &str) {
     let Some(path) = walker.scope.places.absolute(arg) else {
+        walker.effect(EffectKind::Writes, arg.text.as_str());
         return guess(walker, arg, verb);
     };
+    walker.effect(EffectKind::Writes, path.as_str());
     if is_disk(&path, arg.glob) {
         return walker.never(Category::Disk, format!("{verb} the disk {path}"));
     }
@@ -250,7 +254,7 @@ pub(crate) fn file(walker: &mut Walker, arg: &Arg, verb: &str) {
         return walker.never(Category::Power, format!("{verb} {path}"));
     }
     if let Some(category) = in_home(walker, arg, &path).or_else(|| in_project(arg, &path)) {
-        return walker.ask(category, format!("{verb} {path}"));
+        return walker.ask_at(category, format!("{verb} {path}"), &path);
     }
     system(walker, arg, verb);
 }
