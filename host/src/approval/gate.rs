@@ -149,7 +149,7 @@ impl Gate {
             Some(input) => format!("{command}\n# and it reads:\n{input}"),
             None => command.to_owned(),
         };
-        let (directory, exports) = (surroundings.directory.clone(), exports(surroundings));
+        let (directory, exports) = (surroundings.directory.clone(), exports(surroundings, escalation));
         self.decide(asker, Subject::Command { command, directory, exports, judgement }).await
     }
 
@@ -213,7 +213,8 @@ impl Gate {
             Some(Scope::Always) => return passed("allowed for good by the configuration"),
             Some(_) => return passed("approved earlier for this session"),
             // Only commands: who marked a tool, or has a hook that asks, wants to be asked.
-            None if self.rules.load().mode == Mode::Off && matches!(subject, Subject::Command { .. }) => {
+            // Not for an escalation either: `unconfined = "allow"` says that.
+            None if self.rules.load().mode == Mode::Off && is_plain_command(&subject) => {
                 return passed("approval is off");
             }
             None => {}
@@ -338,8 +339,9 @@ impl Rules {
     }
 }
 
-/// The digest of what the task exported and aliased before, each name and value told apart by its length.
-fn exports(surroundings: &Surroundings) -> Option<String> {
+/// The digest of what the task exported and aliased before, each name and value told apart by its length, and of what the command
+/// asks for beyond the sandbox: an approval of the confined command is none of the escalated one.
+fn exports(surroundings: &Surroundings, escalation: Option<&Escalation>) -> Option<String> {
     let Surroundings { variables, aliases, .. } = surroundings;
     let mut bytes = Vec::new();
     for (kind, names) in [(b'v', variables), (b'a', aliases)] {
@@ -349,7 +351,21 @@ fn exports(surroundings: &Surroundings) -> Option<String> {
             bytes.extend_from_slice(text.as_bytes());
         }
     }
+    if let Some(escalation) = escalation {
+        bytes.push(b'e');
+        bytes.extend_from_slice(escalation.to.to_string().as_bytes());
+    }
     (!bytes.is_empty()).then(|| digest(&bytes))
+}
+
+/// A command that asks for nothing beyond its confinement.
+fn is_plain_command(subject: &Subject) -> bool {
+    match subject {
+        Subject::Command { judgement, .. } => {
+            !judgement.reasons.iter().any(|reason| reason.category == Category::Escalation)
+        }
+        _ => false,
+    }
 }
 
 /// What a command asks for, with the reason marked as the model's.

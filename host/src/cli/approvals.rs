@@ -92,7 +92,7 @@ pub(super) fn run(options: &Options, args: &Args) -> Result<u8> {
 /// The surroundings of a command of the bundled tools, as the host with these options builds them.
 fn surroundings(options: &Options, explain: &Explain) -> Result<Surroundings> {
     let file = options.grant_file()?;
-    let place = file.read()?.terminal.place(true, &TerminalGrant::default());
+    let place = file.read()?.terminal.place(true, &TerminalGrant::default(), &file.workspace);
     let isolation = match (explain.confined, explain.unconfined, place.isolation()) {
         (true, _, Isolation::Unconfined) => Isolation::Confined { network: false },
         (_, true, _) => Isolation::Unconfined,

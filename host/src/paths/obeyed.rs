@@ -90,7 +90,6 @@ pub(crate) fn literal_paths() -> impl Iterator<Item = &'static str> {
 
 /// The obeyed files and folders that exist in a workspace: what a confined command must not change. Those at its top are all found;
 /// deeper ones as far as a bounded walk comes, nearest first. What is below a found folder is not listed again.
-#[cfg_attr(not(test), expect(dead_code, reason = "for the sandbox, which will show these read-only"))]
 pub(crate) fn in_workspace(workspace: &Path, home: Option<&Path>) -> Vec<PathBuf> {
     let exists = |path: &PathBuf| fs::symlink_metadata(path).is_ok();
     let patterns = || rows(ToolChange::Asked).flat_map(|row| &row.paths).filter(|pattern| pattern.is_literal());

@@ -15,6 +15,8 @@ enum SandboxHold {
     OutsideWorkspace,
     /// Its effect is held unless the command has the network.
     Offline,
+    /// It asks to leave the sandbox.
+    Never,
 }
 
 impl Category {
@@ -26,6 +28,7 @@ impl Category {
                 SandboxHold::OutsideWorkspace
             }
             Self::Exfiltration | Self::ReverseShell => SandboxHold::Offline,
+            Self::Escalation => SandboxHold::Never,
             Self::SystemDelete
             | Self::Delete
             | Self::Overwrite
@@ -70,6 +73,7 @@ pub(super) fn stands(finding: &Finding, surroundings: &Surroundings) -> bool {
             SandboxHold::Always => false,
             SandboxHold::OutsideWorkspace => finding.in_workspace,
             SandboxHold::Offline => surroundings.has_network,
+            SandboxHold::Never => true,
         }
 }
 

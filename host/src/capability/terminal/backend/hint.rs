@@ -3,10 +3,11 @@
 use super::super::Ended;
 
 /// What programs print when the sandbox refused something, and what was refused.
-const SIGNS: [(&str, &str); 12] = [
+const SIGNS: [(&str, &str); 13] = [
     ("Permission denied", FILES),
     ("Operation not permitted", FILES),
     ("Read-only file system", FILES),
+    ("Device or resource busy", FILES),
     ("PermissionError", FILES),
     ("EACCES", FILES),
     ("EROFS", FILES),

@@ -4,6 +4,8 @@
 use std::{
     fs, io,
     path::{Path, PathBuf},
+    sync::{Mutex, PoisonError},
+    time::{Duration, Instant},
 };
 
 use hermes_launch::{Confinement, Mount, MountAccess, NamespaceSupport, Namespaces, Network, PROXY_PORT};
@@ -13,6 +15,7 @@ use super::{
     keys,
     reach::{self, Reached, SandboxPolicy},
 };
+use crate::paths::obeyed;
 
 /// Where the shell of a confined command writes its state, if it has namespaces.
 const STATE: &str = "/run/hermes-host";
@@ -20,8 +23,8 @@ const STATE: &str = "/run/hermes-host";
 /// Folders for temporary files, private where there are namespaces.
 const TEMPORARY: [&str; 2] = ["/tmp", "/var/tmp"];
 
-/// Folders of the workspace that other programs obey: they stay as they are.
-const PROTECTED: [&str; 2] = [".git/hooks", ".git/config"];
+/// Between two walks through the workspace for files that other programs obey. A walk takes longer than most commands.
+const OBEYED_INTERVAL: Duration = Duration::from_secs(2);
 
 /// The machine around the commands.
 #[derive(Clone, Copy, Debug)]
@@ -43,6 +46,8 @@ pub struct Sandbox {
     hidden: Vec<PathBuf>,
     /// Whether a user namespace comes first; nothing, if there are no namespaces.
     namespaces: Option<bool>,
+    /// Files of the workspace that other programs obey, and when they were found.
+    obeyed: Mutex<Option<(Instant, Vec<PathBuf>)>>,
 }
 
 /// The confinement of one command, and what its environment has to say of it.
@@ -73,7 +78,7 @@ impl Sandbox {
         hidden.sort();
         hidden.dedup();
         let reached = reach::reached(home.as_deref(), policy);
-        let sandbox = Self { workspace, home, reached, hidden, namespaces };
+        let sandbox = Self { workspace, home, reached, hidden, namespaces, obeyed: Mutex::default() };
         if namespaces.is_none() { sandbox.without_namespaces() } else { Ok(sandbox) }
     }
 
@@ -131,8 +136,10 @@ impl Sandbox {
         if let Some(home) = self.home.as_deref().filter(|home| !home.starts_with(&self.workspace)) {
             place(folder("home")?, home);
         }
-        let protected = PROTECTED.iter().map(|path| self.workspace.join(path));
-        for path in protected.filter(|path| fs::symlink_metadata(path).is_ok_and(|found| !found.is_symlink())) {
+        for path in self.obeyed() {
+            // A mount point can't be renamed: `.git` stays the folder that its hooks lie in.
+            let holder = path.parent().filter(|parent| *parent != self.workspace && is_dot_folder(parent));
+            reached.mounts.extend(holder.map(|holder| Mount::at(holder, MountAccess::Write)));
             reached.mounts.push(Mount::at(path, MountAccess::Read));
         }
         variables.insert("TMPDIR".into(), TEMPORARY[0].into());
@@ -148,6 +155,27 @@ impl Sandbox {
         let confinement = Confinement { mounts, symlinks, hidden, network, namespaces };
         Ok(Confined { confinement, state: STATE.into(), variables })
     }
+}
+
+impl Sandbox {
+    /// Files of the workspace that other programs obey, as of a moment ago. A symlink is judged by what it leads to.
+    fn obeyed(&self) -> Vec<PathBuf> {
+        let mut obeyed = self.obeyed.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*obeyed {
+            Some((found, paths)) if found.elapsed() < OBEYED_INTERVAL => paths.clone(),
+            _ => {
+                let is_real = |path: &PathBuf| fs::symlink_metadata(path).is_ok_and(|found| !found.is_symlink());
+                let paths = obeyed::in_workspace(&self.workspace, self.home.as_deref());
+                let paths: Vec<PathBuf> = paths.into_iter().filter(is_real).collect();
+                *obeyed = Some((Instant::now(), paths.clone()));
+                paths
+            }
+        }
+    }
+}
+
+fn is_dot_folder(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."))
 }
 
 /// How programs find the proxy. Both spellings: curl reads one, others the other.
