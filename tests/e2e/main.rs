@@ -9,7 +9,6 @@ mod batch;
 mod cli;
 mod compiled;
 mod definitions;
-mod differential;
 mod files;
 mod folder;
 mod grants;

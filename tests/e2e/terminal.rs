@@ -2,9 +2,7 @@
 //! process of the machine.
 
 mod background;
-mod commands;
 mod endings;
-mod escapes;
 mod foreground;
 mod sandbox;
 mod ssh;
@@ -37,7 +35,7 @@ pub(crate) struct Scene {
 }
 
 pub(crate) fn launcher() -> Launcher {
-    Launcher::embedded_or(BINARY)
+    Launcher::at(BINARY)
 }
 
 impl Scene {

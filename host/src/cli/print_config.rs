@@ -53,31 +53,12 @@ pub(super) struct Launch {
 pub(super) struct Http {
     /// Where it listens.
     pub(super) address: SocketAddr,
-    /// Where it finds its token.
-    pub(super) token: TokenSource,
+    /// Whether it asks for a token.
+    pub(super) has_token: bool,
+    /// The file that it reads the token from, if not from its environment.
+    pub(super) token_file: Option<PathBuf>,
     /// What clients may call it, beside its address.
     pub(super) allowed_hosts: Vec<String>,
-}
-
-/// Where a server finds its token, and so where its clients get it from.
-#[derive(Clone)]
-pub(super) enum TokenSource {
-    /// In the variable [`TOKEN_ENV`].
-    Environment,
-    /// In a file.
-    File {
-        /// The token itself.
-        text: String,
-        path: PathBuf,
-        /// Whether the operator named it. Else it is the one in the home, which the server finds by itself.
-        is_named: bool,
-    },
-}
-
-impl std::fmt::Debug for TokenSource {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("TokenSource")
-    }
 }
 
 /// What is printed.
@@ -93,8 +74,7 @@ pub(super) struct Printed {
 pub(super) fn render(client: Client, launch: &Launch) -> Result<Printed> {
     let server = Server::of(launch)?;
     if client.expands() {
-        let remote = server.remote.iter().filter_map(|remote| remote.token_file.as_ref());
-        let texts = std::iter::once(&server.program).chain(&server.arguments).chain(remote);
+        let texts = std::iter::once(&server.program).chain(&server.arguments);
         if let Some(text) = texts.into_iter().find(|text| text.contains("${")) {
             bail!("{text} contains ${{, which {} would replace; rename it", client.title());
         }
@@ -111,17 +91,17 @@ pub(super) fn render(client: Client, launch: &Launch) -> Result<Printed> {
         hint.push_str(&format!("# or run:\n{}\n", shell(&command)));
     }
     hint.push_str(&format!("# then: {}\n", client.then()));
-    if let Some(remote) = &server.remote {
+    if server.url.is_some() {
         hint.push_str(&format!("# start the host yourself:\n{}\n", shell(&server.command_line())));
-        hint.push_str(&match (client, &remote.token_file) {
-            (Client::VsCode, None) => {
-                format!("# with the token as {TOKEN_ENV} in its environment; VS Code asks for it\n")
-            }
-            (_, None) => format!("# with the token as {TOKEN_ENV} in both environments\n"),
-            (Client::VsCode, Some(file)) => format!("# VS Code asks for the token, which is in {file}\n"),
-            (Client::ClaudeCode, Some(file)) => format!("# the client reads the token from {file}\n"),
-            (_, Some(file)) => format!("# what is to be pasted holds the token of {file}: show it to nobody\n"),
-        });
+        if server.has_token {
+            let (token, asked) = (format!("with the token as {TOKEN_ENV} in"), "VS Code asks for");
+            hint.push_str(&match (client, server.has_token_file) {
+                (Client::VsCode, false) => format!("# {token} its environment; {asked} it\n"),
+                (Client::VsCode, true) => format!("# {asked} the token, which is in that file\n"),
+                (_, false) => format!("# {token} both environments\n"),
+                (_, true) => format!("# {token} the client's environment; it is in that file\n"),
+            });
+        }
     }
     Ok(Printed { stdout, hint })
 }
@@ -171,36 +151,11 @@ impl Client {
 struct Server {
     program: String,
     arguments: Vec<String>,
-    /// How a client reaches it over HTTP.
-    remote: Option<Remote>,
-}
-
-/// What a client over HTTP needs.
-struct Remote {
-    /// Where the MCP endpoint is.
-    url: String,
-    /// The file with the token; none where it is in the environment.
-    token_file: Option<String>,
-    /// The token itself, where it is in a file.
-    token: Option<String>,
-}
-
-impl Remote {
-    fn of(http: &Http) -> Result<Self> {
-        let (token_file, token) = match &http.token {
-            TokenSource::Environment => (None, None),
-            TokenSource::File { text: token, path, .. } => (Some(text(path.as_os_str())?), Some(token.clone())),
-        };
-        Ok(Self { url: url(http.address)?, token_file, token })
-    }
-
-    /// The header's value, for a file in the user's home that no workspace contains. Clients expand the variable.
-    fn bearer(&self) -> String {
-        match &self.token {
-            Some(token) => format!("Bearer {token}"),
-            None => format!("Bearer ${{{TOKEN_ENV}}}"),
-        }
-    }
+    /// Where its MCP endpoint is.
+    url: Option<String>,
+    has_token: bool,
+    /// Whether it finds its token by itself.
+    has_token_file: bool,
 }
 
 impl Server {
@@ -210,8 +165,8 @@ impl Server {
             None => arguments.push("--stdio".into()),
             Some(http) => {
                 arguments.extend(["--http".into(), http.address.to_string()]);
-                if let TokenSource::File { path, is_named: true, .. } = &http.token {
-                    arguments.extend(["--token-file".into(), text(path.as_os_str())?]);
+                if let Some(file) = &http.token_file {
+                    arguments.extend(["--token-file".into(), text(file.as_os_str())?]);
                 }
                 for name in &http.allowed_hosts {
                     arguments.extend(["--allow-host".into(), name.clone()]);
@@ -223,7 +178,13 @@ impl Server {
             arguments.push(text(option)?);
         }
         let (program, http) = (text(launch.program.as_os_str())?, launch.http.as_ref());
-        Ok(Self { program, arguments, remote: http.map(Remote::of).transpose()? })
+        Ok(Self {
+            program,
+            arguments,
+            url: http.map(|http| url(http.address)).transpose()?,
+            has_token: http.is_some_and(|http| http.has_token),
+            has_token_file: http.is_some_and(|http| http.token_file.is_some()),
+        })
     }
 
     fn command_line(&self) -> Vec<String> {
@@ -251,7 +212,7 @@ fn url(mut address: SocketAddr) -> Result<String> {
 
 fn claude_desktop(server: &Server) -> Result<String> {
     ensure!(
-        server.remote.is_none(),
+        server.url.is_none(),
         "Claude Desktop's file takes no URL; leave --http out (--token-file and --allow-host, too), and it starts \
          the host itself"
     );
@@ -260,85 +221,83 @@ fn claude_desktop(server: &Server) -> Result<String> {
 
 fn claude_code(server: &Server) -> Result<(String, Option<Vec<String>>)> {
     let add = ["claude", "mcp", "add", "--scope", "user"];
-    let (entry, command) = match &server.remote {
+    let (entry, command) = match &server.url {
         None => {
             let entry = json!({ "type": "stdio", "command": server.program, "args": server.arguments });
-            (entry, [words(&add), words(&[NAME, "--"]), server.command_line()].concat())
+            (entry, Some([words(&add), words(&[NAME, "--"]), server.command_line()].concat()))
         }
-        Some(remote) => {
-            let mut entry = json!({ "type": "http", "url": remote.url });
-            // The file lies in a project, where tools read it and people commit it: it says where the token is, and nothing more.
-            match &remote.token_file {
-                Some(file) => entry["headersHelper"] = json!(headers_helper(file)),
-                None => entry["headers"] = json!({ "Authorization": remote.bearer() }),
+        Some(url) => {
+            let mut entry = json!({ "type": "http", "url": url });
+            if server.has_token {
+                entry["headers"] = json!({ "Authorization": format!("Bearer ${{{TOKEN_ENV}}}") });
             }
-            let command = words(&["claude", "mcp", "add-json", "--scope", "user", NAME, &entry.to_string()]);
-            (entry, command)
+            // With a token it would be written out into a file: only the file above keeps it out.
+            let command = [words(&add), words(&["--transport", "http", NAME, url])].concat();
+            (entry, (!server.has_token).then_some(command))
         }
     };
-    Ok((pretty(&json!({ "mcpServers": { NAME: entry } }))?, Some(command)))
-}
-
-/// The command that Claude Code runs for the headers of a connection: it prints them as JSON.
-fn headers_helper(token_file: &str) -> String {
-    let read = shell(&words(&["cat", token_file]));
-    format!(r#"printf '{{"Authorization":"Bearer %s"}}' "$({read})""#)
+    Ok((pretty(&json!({ "mcpServers": { NAME: entry } }))?, command))
 }
 
 fn vs_code(server: &Server) -> Result<(String, Option<Vec<String>>)> {
     let mut whole = json!({ "servers": {} });
-    let (entry, command) = match &server.remote {
-        None => {
-            let named = json!({ "name": NAME, "type": "stdio", "command": server.program, "args": server.arguments });
-            let entry = json!({ "type": "stdio", "command": server.program, "args": server.arguments });
-            (entry, Some(words(&["code", "--add-mcp", &named.to_string()])))
-        }
-        Some(Remote { url, .. }) => {
-            // VS Code is seldom started from a shell that has the variable, and its file may lie in a project: it asks once, and
-            // keeps the answer safe.
+    let entry = match &server.url {
+        None => json!({ "type": "stdio", "command": server.program, "args": server.arguments }),
+        Some(url) if server.has_token => {
+            // VS Code is seldom started from a shell that has the variable: it asks once, and keeps the answer safe.
             let input = "hermes-host-token";
             whole["inputs"] =
                 json!([{ "type": "promptString", "id": input, "description": TOKEN_ENV, "password": true }]);
-            let header = format!("Bearer ${{input:{input}}}");
-            (json!({ "type": "http", "url": url, "headers": { "Authorization": header } }), None)
+            json!({ "type": "http", "url": url, "headers": { "Authorization": format!("Bearer ${{input:{input}}}") } })
         }
+        Some(url) => json!({ "type": "http", "url": url }),
     };
+    let mut named = json!({ "name": NAME });
+    if let (Value::Object(named), Value::Object(entry)) = (&mut named, &entry) {
+        named.extend(entry.clone());
+    }
     whole["servers"][NAME] = entry;
+    let asks = whole.get("inputs").is_some();
+    let command = (!asks).then(|| words(&["code", "--add-mcp", &named.to_string()]));
     Ok((pretty(&whole)?, command))
 }
 
 fn codex(server: &Server) -> (String, Option<Vec<String>>) {
     let head = format!("[mcp_servers.{NAME}]\n");
-    match &server.remote {
+    match &server.url {
         None => {
             let arguments: Vec<String> = server.arguments.iter().map(|argument| quoted(argument)).collect();
             let (command, list) = (quoted(&server.program), arguments.join(", "));
             let add = [words(&["codex", "mcp", "add", NAME, "--"]), server.command_line()].concat();
             (format!("{head}command = {command}\nargs = [{list}]\n"), Some(add))
         }
-        Some(remote) => {
-            let url = quoted(&remote.url);
-            if remote.token.is_some() {
-                let header = quoted(&remote.bearer());
-                return (format!("{head}url = {url}\nhttp_headers = {{ Authorization = {header} }}\n"), None);
+        Some(url) => {
+            let (mut table, mut add) =
+                (format!("{head}url = {}\n", quoted(url)), vec!["codex", "mcp", "add", NAME, "--url", url]);
+            if server.has_token {
+                table.push_str(&format!("bearer_token_env_var = {}\n", quoted(TOKEN_ENV)));
+                add.extend(["--bearer-token-env-var", TOKEN_ENV]);
             }
-            let add = ["codex", "mcp", "add", NAME, "--url", &remote.url, "--bearer-token-env-var", TOKEN_ENV];
-            (format!("{head}url = {url}\nbearer_token_env_var = {}\n", quoted(TOKEN_ENV)), Some(words(&add)))
+            (table, Some(words(&add)))
         }
     }
 }
 
 fn hermes(server: &Server) -> String {
     let head = format!("mcp_servers:\n  {NAME}:\n");
-    match &server.remote {
+    match &server.url {
         None => {
             let arguments: String =
                 server.arguments.iter().map(|argument| format!("      - {}\n", quoted(argument))).collect();
             format!("{head}    command: {}\n    args:\n{arguments}", quoted(&server.program))
         }
-        Some(remote) => {
-            let (url, header) = (quoted(&remote.url), quoted(&remote.bearer()));
-            format!("{head}    url: {url}\n    headers:\n      Authorization: {header}\n")
+        Some(url) => {
+            let mut entry = format!("{head}    url: {}\n", quoted(url));
+            if server.has_token {
+                let header = quoted(&format!("Bearer ${{{TOKEN_ENV}}}"));
+                entry.push_str(&format!("    headers:\n      Authorization: {header}\n"));
+            }
+            entry
         }
     }
 }

@@ -5,7 +5,9 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-use super::{Definition, near::near, schema::Checker};
+use jsonschema::Validator;
+
+use super::{Definition, near::near, schema};
 use crate::component::{Component, Refusal};
 
 /// One tool and the component behind it.
@@ -15,32 +17,32 @@ pub struct Entry {
     pub definition: Definition,
     /// Who answers its calls.
     pub component: Arc<Component>,
-    checker: OnceLock<Checker>,
-    output_checker: OnceLock<Checker>,
+    validator: OnceLock<Validator>,
+    output_validator: OnceLock<Validator>,
 }
 
 impl Entry {
     fn new(definition: Definition, component: Arc<Component>) -> Self {
-        Self { definition, component, checker: OnceLock::new(), output_checker: OnceLock::new() }
+        Self { definition, component, validator: OnceLock::new(), output_validator: OnceLock::new() }
     }
 
     /// What checks arguments, made for the first call.
-    pub(crate) fn checker(&self) -> Result<&Checker, String> {
-        if let Some(checker) = self.checker.get() {
-            return Ok(checker);
+    pub(crate) fn validator(&self) -> Result<&Validator, String> {
+        if let Some(validator) = self.validator.get() {
+            return Ok(validator);
         }
-        let made = Checker::new(&self.definition.parameters)?;
-        Ok(self.checker.get_or_init(|| made))
+        let made = schema::validator(&self.definition.parameters)?;
+        Ok(self.validator.get_or_init(|| made))
     }
 
     /// What checks results, made for the first one. Nothing where the tool promises no schema.
-    pub(crate) fn output_checker(&self) -> Result<Option<&Checker>, String> {
+    pub(crate) fn output_validator(&self) -> Result<Option<&Validator>, String> {
         let Some(output) = &self.definition.output else { return Ok(None) };
-        if let Some(checker) = self.output_checker.get() {
-            return Ok(Some(checker));
+        if let Some(validator) = self.output_validator.get() {
+            return Ok(Some(validator));
         }
-        let made = Checker::new(output)?;
-        Ok(Some(self.output_checker.get_or_init(|| made)))
+        let made = schema::validator(output)?;
+        Ok(Some(self.output_validator.get_or_init(|| made)))
     }
 }
 

@@ -16,21 +16,15 @@ use rustix::fs::OFlags;
 use super::{
     beneath::{self, Beneath},
     commit::is_draft,
-    decider::ChangeDecider,
     fault::{Outcome, denied, fault, system},
     limits::{DEPTH, PATH_BYTES},
     memory::Memory,
-    permit::{NO_PERMIT, Permit},
     sensitive::{Guarded, guarded},
     turns::Turns,
 };
 use crate::{
     grant::{Access, Links, Secrets},
-    paths::{
-        credentials::credential_paths_below,
-        obeyed::{ObeyedRow, ToolChange},
-    },
-    wit::latest::filesystem::{Fault, Reason},
+    wit::latest::filesystem::Reason,
 };
 
 /// One folder, or one file, that was granted.
@@ -134,8 +128,6 @@ pub(crate) struct Folders {
     /// The most special ones first.
     folders: Vec<Folder>,
     own: Own,
-    /// The user's home, as it really is.
-    user: Option<PathBuf>,
     shared: Arc<Shared>,
 }
 
@@ -185,15 +177,6 @@ impl Own {
 pub(crate) struct Shared {
     pub(crate) memory: Memory,
     pub(super) turns: Turns,
-    /// What decides about files that other programs obey. None: they are not changed.
-    decider: Option<Arc<dyn ChangeDecider>>,
-}
-
-impl Shared {
-    /// With what decides about files that other programs obey.
-    pub(crate) fn with_decider(decider: Arc<dyn ChangeDecider>) -> Self {
-        Self { decider: Some(decider), ..Self::default() }
-    }
 }
 
 /// A place in a granted folder.
@@ -205,8 +188,6 @@ pub(super) struct Place<'a> {
     /// The whole path, for messages.
     pub(super) shown: PathBuf,
     own: &'a Own,
-    user: Option<&'a Path>,
-    permit: &'a Permit,
 }
 
 impl Folders {
@@ -218,8 +199,7 @@ impl Folders {
         shared: Arc<Shared>,
     ) -> Self {
         folders.sort_by_key(|folder| std::cmp::Reverse(folder.path.as_os_str().len()));
-        let user = std::env::home_dir().map(|home| super::real(&home).unwrap_or(home));
-        Self { component: component.to_owned(), workspace: normal(workspace), folders, own: own.real(), user, shared }
+        Self { component: component.to_owned(), workspace: normal(workspace), folders, own: own.real(), shared }
     }
 
     pub(crate) fn component(&self) -> &str {
@@ -232,11 +212,6 @@ impl Folders {
             |folder: &Folder| folder.opened.read().is_ok_and(|opened| opened.as_ref().is_some_and(|it| it.local));
         self.absolute(path)
             .is_ok_and(|path| self.folders.iter().find(|folder| path.starts_with(&folder.path)).is_some_and(known))
-    }
-
-    /// What decides about files that other programs obey.
-    pub(super) fn decider(&self) -> Option<Arc<dyn ChangeDecider>> {
-        self.shared.decider.clone()
     }
 
     pub(super) fn memory(&self) -> &Memory {
@@ -278,11 +253,10 @@ impl Folders {
         self.folders.iter().any(|folder| holds(folder) && below(folder))
     }
 
-    /// The host's own files below a directory and the credentials that are known by their place alone, from there.
-    pub(super) fn untouchable_below(&self, directory: &Path) -> Vec<PathBuf> {
-        let own = [&self.own.home, &self.own.config].into_iter().chain(&self.own.secrets).cloned();
-        let all = own.chain(credential_paths_below(directory, self.user.as_deref()));
-        all.filter_map(|path| path.strip_prefix(directory).ok().map(Path::to_owned)).collect()
+    /// The host's own files below a directory, from there.
+    pub(super) fn own_below(&self, directory: &Path) -> Vec<PathBuf> {
+        let own = [&self.own.home, &self.own.config].into_iter().chain(&self.own.secrets);
+        own.filter_map(|own| own.strip_prefix(directory).ok().map(Path::to_owned)).collect()
     }
 
     /// A handle of its own for a granted folder.
@@ -331,20 +305,12 @@ impl Folders {
                 continue;
             }
             let path = below.to_owned();
-            return Ok(Place {
-                folder,
-                opened,
-                path,
-                shown,
-                own: &self.own,
-                user: self.user.as_deref(),
-                permit: &NO_PERMIT,
-            });
+            return Ok(Place { folder, opened, path, shown, own: &self.own });
         }
         Err(refusal.unwrap_or_else(|| self.outside(&shown, wanted)))
     }
 
-    fn outside(&self, path: &Path, wanted: Access) -> Fault {
+    fn outside(&self, path: &Path, wanted: Access) -> crate::wit::latest::filesystem::Fault {
         // Who writes looks first: the refusal of the look is what they hear.
         let advice = self.advice(if wanted == Access::Write { "write" } else { "read PATH or --write" });
         if self.folders.is_empty() {
@@ -373,12 +339,7 @@ impl Folders {
     }
 }
 
-impl<'a> Place<'a> {
-    /// The same place for a commit that may change some files that other programs obey.
-    pub(super) fn permitting(self, permit: &'a Permit) -> Self {
-        Self { permit, ..self }
-    }
-
+impl Place<'_> {
     /// Opens what is there, for reading or as a mere handle.
     pub(super) fn open(&self, flags: OFlags) -> Outcome<Beneath> {
         beneath::open(&self.opened.dir, &self.path, flags, |path| self.judge(path, Access::Read))
@@ -402,29 +363,18 @@ impl<'a> Place<'a> {
         if self.opened.only.is_some() {
             return Err(denied(&self.shown, "leads to another file than the one that was granted"));
         }
-        match guarded(&self.opened.real, path, self.user) {
+        let folder = self.opened.real.file_name().unwrap_or_default();
+        match guarded(folder.as_bytes(), path) {
             Some(Guarded::Hidden) => {
                 let why = "holds keys or credentials: it is only handed out where it is granted by its own name";
                 Err(denied(&self.shown, why))
             }
-            Some(Guarded::Obeyed(row)) if wanted == Access::Write => {
-                // What is the host's own is refused whatever a person would say.
-                self.judge_own(&whole, wanted)?;
-                match row.tools == ToolChange::Asked && self.permit.admits(&whole, row) {
-                    true => Ok(()),
-                    false => Err(self.obeyed(row)),
-                }
-            }
+            Some(Guarded::Fixed) if wanted == Access::Write => Err(denied(
+                &self.shown,
+                "is obeyed by other programs: it is only changed where it is granted by its own name",
+            )),
             _ => self.judge_own(&whole, wanted),
         }
-    }
-
-    fn obeyed(&self, row: &ObeyedRow) -> Fault {
-        let why = format!(
-            "is obeyed by {} ({}): it is only changed where a person allows it or it is granted by its own name",
-            row.program, row.why
-        );
-        denied(&self.shown, &why)
     }
 
     fn judge_own(&self, whole: &Path, wanted: Access) -> Outcome<()> {

@@ -10,16 +10,16 @@ use std::{
 use tokio::sync::OnceCell;
 
 use super::{
-    Backend, Fault, Launcher, SandboxUse, Terminal,
-    backend::{Local, Sandbox, SandboxPolicy, SandboxSite, Ssh, Target},
-    decider::{Decider, Here, Isolation},
+    Backend, Fault, Launcher, Terminal,
+    backend::{Local, Sandbox, Ssh, Target},
+    decider::{Decider, Here},
     notices::Notices,
     process::Listener,
     readers::Readers,
 };
 
 /// Where commands run.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Place {
     /// On this machine, as the host's own user.
     Local,
@@ -27,29 +27,9 @@ pub enum Place {
     Sandbox {
         /// Whether they reach the network.
         network: bool,
-        /// What the operator adds to their reach.
-        policy: SandboxPolicy,
     },
     /// On another machine.
     Ssh(Target),
-}
-
-impl Place {
-    /// What confines a command there.
-    pub fn isolation(&self) -> Isolation {
-        match self {
-            Self::Sandbox { network, .. } => Isolation::Confined { network: *network },
-            Self::Local | Self::Ssh(_) => Isolation::Unconfined,
-        }
-    }
-
-    /// The machine that it is on: this one, or the target.
-    fn machine(&self) -> Option<&Target> {
-        match self {
-            Self::Local | Self::Sandbox { .. } => None,
-            Self::Ssh(target) => Some(target),
-        }
-    }
 }
 
 /// What all terminals of a host have in common.
@@ -60,9 +40,7 @@ pub(crate) struct Terminals {
     pub(crate) hidden: Vec<PathBuf>,
     pub(crate) decider: Arc<dyn Decider>,
     pub(crate) listener: Option<Listener>,
-    /// One for each machine: a task keeps its directory and processes, whatever confines its next command.
-    open: Mutex<HashMap<Option<Target>, Arc<OnceCell<Arc<Terminal>>>>>,
-    sandboxes: Mutex<HashMap<SandboxPolicy, Arc<Sandbox>>>,
+    open: Mutex<HashMap<Place, Arc<OnceCell<Arc<Terminal>>>>>,
     home: Option<PathBuf>,
     notices: Arc<Notices>,
     pub(super) readers: Readers,
@@ -101,7 +79,6 @@ impl Terminals {
             decider,
             listener,
             open: Mutex::default(),
-            sandboxes: Mutex::default(),
             home,
             notices: Arc::default(),
             readers: Readers::default(),
@@ -109,45 +86,32 @@ impl Terminals {
         }
     }
 
-    fn open(&self) -> MutexGuard<'_, HashMap<Option<Target>, Arc<OnceCell<Arc<Terminal>>>>> {
+    fn open(&self) -> MutexGuard<'_, HashMap<Place, Arc<OnceCell<Arc<Terminal>>>>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The terminal of a place. Whoever comes while it is made waits for it.
     pub(crate) async fn at(&self, place: &Place) -> Result<Arc<Terminal>, Fault> {
-        let machine = place.machine();
-        let cell = Arc::clone(self.open().entry(machine.cloned()).or_default());
+        let cell = Arc::clone(self.open().entry(place.clone()).or_default());
         let make = async || {
-            let backend = self.backend(machine).await?;
+            let backend = self.backend(place).await?;
             Ok(Arc::new(Terminal::new(backend, Some(self.notices.listener(self.listener.clone())))))
         };
         cell.get_or_try_init(make).await.cloned()
     }
 
-    async fn backend(&self, machine: Option<&Target>) -> Result<Arc<dyn Backend>, Fault> {
+    async fn backend(&self, place: &Place) -> Result<Arc<dyn Backend>, Fault> {
         let launcher = self.launcher.clone();
-        Ok(match machine {
-            None => Arc::new(Local::new(launcher, &self.workspace).map_err(Fault::machine("find the workspace"))?),
-            Some(target) => Arc::new(Ssh::connect(launcher, target.clone()).await?),
-        })
-    }
-
-    /// The sandbox around a command of this place. None, where the place is not confined; a fault, where it can't be held.
-    pub(crate) fn sandbox(&self, place: &Place) -> Result<Option<SandboxUse>, Fault> {
-        let Place::Sandbox { network, policy } = place else { return Ok(None) };
-        let mut sandboxes = self.sandboxes.lock().unwrap_or_else(PoisonError::into_inner);
-        let sandbox = match sandboxes.get(policy) {
-            Some(sandbox) => Arc::clone(sandbox),
-            None => {
-                let site = SandboxSite { workspace: &self.workspace, home: self.home.as_deref(), hidden: &self.hidden };
-                let sandbox = Arc::new(Sandbox::new(&self.launcher, site, policy)?);
-                // One configuration is in force at a time.
-                sandboxes.clear();
-                sandboxes.insert(policy.clone(), Arc::clone(&sandbox));
-                sandbox
+        Ok(match place {
+            Place::Local => {
+                Arc::new(Local::new(launcher, &self.workspace).map_err(Fault::machine("find the workspace"))?)
             }
-        };
-        Ok(Some(SandboxUse { sandbox, network: *network }))
+            Place::Sandbox { network } => {
+                let home = self.home.as_deref();
+                Arc::new(Sandbox::new(launcher, &self.workspace, home, &self.hidden, *network)?)
+            }
+            Place::Ssh(target) => Arc::new(Ssh::connect(launcher, target.clone()).await?),
+        })
     }
 
     /// The places of the machine that the commands run on, where that is this one.

@@ -5,8 +5,7 @@ use super::{
     target::{all_names, hardline, is_disk},
 };
 use crate::approval::shell::{
-    Category, EffectKind,
-    confined::is_build_output,
+    Category,
     resolve::{Arg, Sure},
     walk::Walker,
 };
@@ -25,10 +24,8 @@ pub(super) fn rule(walker: &mut Walker, call: &Call<'_>) -> bool {
         "find" | "gfind" => find(walker, call),
         "rsync" => {
             if call.options().any(|arg| arg.text.starts_with("--del") || arg.text == "--remove-source-files") {
+                walker.ask(Category::RecursiveDelete, format!("deletes what the source lacks: {}", call.shown()));
                 let target = call.operands().last().filter(|arg| !arg.text.contains(':'));
-                let loses = target.is_some_and(|arg| loses_work(walker, arg));
-                let detail = format!("deletes what the source lacks: {}", call.shown());
-                walker.ask_inside(Category::RecursiveDelete, detail, loses);
                 if let Some(what) = target.and_then(|arg| hardline(&walker.scope.places, arg)) {
                     walker.never(Category::SystemDelete, format!("deletes what the source lacks from {what}"));
                 }
@@ -42,15 +39,7 @@ pub(super) fn rule(walker: &mut Walker, call: &Call<'_>) -> bool {
 
 /// Programs that delete what they were given, or what they find.
 fn gone(walker: &mut Walker, call: &Call<'_>) {
-    let loses = call.operands().any(|arg| loses_work(walker, arg));
-    walker.ask_inside(Category::RecursiveDelete, call.shown(), loses);
-}
-
-/// Whether deleting this loses files of the workspace that no build makes again.
-fn loses_work(walker: &Walker, arg: &Arg) -> bool {
-    let places = &walker.scope.places;
-    let Some(path) = places.absolute(arg).filter(|path| places.meets_workspace(path)) else { return false };
-    !places.below_workspace(&path).is_some_and(is_build_output)
+    walker.ask(Category::RecursiveDelete, call.shown());
 }
 
 fn remove(walker: &mut Walker, call: &Call<'_>) {
@@ -62,13 +51,11 @@ fn remove(walker: &mut Walker, call: &Call<'_>) {
         target(walker, call, arg);
     }
     if recursive {
-        let loses = call.operands().any(|arg| loses_work(walker, arg));
-        walker.ask_inside(Category::RecursiveDelete, call.shown(), loses);
+        walker.ask(Category::RecursiveDelete, call.shown());
     }
 }
 
 fn target(walker: &mut Walker, call: &Call<'_>, arg: &Arg) {
-    walker.effect(EffectKind::Deletes, walker.scope.places.absolute(arg).unwrap_or_else(|| arg.text.clone()));
     if !arg.is_known() {
         walker.ask(
             Category::UnknownTarget,
@@ -93,7 +80,7 @@ fn target(walker: &mut Walker, call: &Call<'_>, arg: &Arg) {
                 && all_names(arg.text.rsplit('/').next().unwrap_or(""))
                 && walker.scope.places.workspace.as_deref() == Some(folder)
             {
-                walker.ask_at(Category::RecursiveDelete, format!("deletes every file of {folder}"), folder);
+                walker.ask(Category::RecursiveDelete, format!("deletes every file of {folder}"));
             }
         }
         Some(path)
@@ -109,7 +96,7 @@ fn target(walker: &mut Walker, call: &Call<'_>, arg: &Arg) {
 /// A repository's own folder.
 fn repository(walker: &mut Walker, arg: &Arg, path: &str) {
     if path.contains("/.git/") || path.ends_with("/.git") {
-        walker.ask_at(Category::Git, format!("deletes inside a repository's own folder: {}", arg.shown()), path);
+        walker.ask(Category::Git, format!("deletes inside a repository's own folder: {}", arg.shown()));
     }
 }
 
@@ -173,15 +160,10 @@ fn find(walker: &mut Walker, call: &Call<'_>) {
                 | "-wholename"
         )
     });
-    // A pattern of names deletes what the text says; without one it is a tree.
-    let all = !filtered || call.values("", "-name").iter().any(|name| all_names(&name.text));
-    let here = Arg::known(".");
-    let loses = all
-        && if starts.is_empty() { loses_work(walker, &here) } else { starts.iter().any(|arg| loses_work(walker, arg)) };
     for start in starts {
         if !filtered && let Some(what) = hardline(&walker.scope.places, start) {
             walker.never(Category::SystemDelete, format!("find deletes everything below {what}"));
         }
     }
-    walker.ask_inside(Category::RecursiveDelete, call.shown(), loses);
+    walker.ask(Category::RecursiveDelete, call.shown());
 }

@@ -107,8 +107,7 @@ fn tar(walker: &mut Walker, call: &Call<'_>) {
         }
     }
     if call.has('\0', "remove-files") {
-        let inside = walker.scope.places.is_in_workspace();
-        walker.ask_inside(Category::RecursiveDelete, call.shown(), inside);
+        walker.ask(Category::RecursiveDelete, call.shown());
     }
     if call.has('P', "absolute-names") && (call.has('x', "extract") || call.operand(0).contains('x')) {
         walker.ask(Category::SystemWrite, format!("unpacks to absolute paths: {}", call.shown()));

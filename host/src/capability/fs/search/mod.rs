@@ -9,6 +9,7 @@
 //! ```
 
 mod contents;
+mod cost;
 mod decode;
 mod excerpt;
 mod find;

@@ -9,7 +9,6 @@ mod charset;
 mod family;
 mod header;
 mod mark;
-mod named;
 mod pem;
 mod placeholder;
 mod token;

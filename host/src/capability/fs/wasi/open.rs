@@ -5,17 +5,13 @@ use std::{
     io::{Read, Seek, Write},
     os::{fd::AsFd, unix::fs::MetadataExt},
     path::{Path, PathBuf},
-    sync::Arc,
 };
 
 use rustix::fs::{MemfdFlags, Mode, OFlags, memfd_create, openat};
 use wasmtime_wasi::{
     FsPerms, OpenMode,
     filesystem::{Descriptor, Dir, File as WasiFile},
-    p2::{
-        FsResult,
-        bindings::filesystem::types::{DescriptorFlags, ErrorCode, OpenFlags},
-    },
+    p2::bindings::filesystem::types::{DescriptorFlags, OpenFlags},
 };
 
 use super::{
@@ -26,16 +22,13 @@ use super::{
         fault::{Outcome, denied, fault, system},
         folders::{Folders, Place, regular},
         limits::READ_BYTES,
-        permit::NO_PERMIT,
         secrets,
     },
-    guarded::Found,
     written::Written,
 };
 use crate::{
     grant::{Access, Secrets},
-    sandbox::{MemoryAccount, MemoryCharge},
-    wit::latest::filesystem::{Fault, Reason},
+    wit::latest::filesystem::Reason,
 };
 
 /// What a guest asks for.
@@ -52,14 +45,6 @@ impl Wish {
         let changes = self.flags.intersects(DescriptorFlags::WRITE | DescriptorFlags::MUTATE_DIRECTORY);
         if makes || changes { Access::Write } else { Access::Read }
     }
-
-    /// How many descriptors the host holds for it: a file that is written is looked at through one of its own.
-    pub(super) fn descriptors(self) -> usize {
-        match self.access() {
-            Access::Read => 1,
-            Access::Write => 2,
-        }
-    }
 }
 
 /// What was opened.
@@ -69,13 +54,10 @@ pub(super) struct Opened {
     pub(super) directory: Option<PathBuf>,
     /// A file that may be written.
     pub(super) written: Option<Written>,
-    /// The bytes of a copy in memory.
-    pub(super) copy: Option<MemoryCharge>,
 }
 
 /// Opens a path. Blocks.
-pub(super) fn open(found: &Found, memory: &Arc<MemoryAccount>, wish: Wish) -> FsResult<Opened> {
-    let Found { folders, budget, path } = found;
+pub(super) fn open(folders: &Folders, budget: &Budget, path: &str, wish: Wish) -> Outcome<Opened> {
     let place = folders.place(path, wish.access())?;
     let judge = |path: &Path| place.judge(path, wish.access());
     let found = match beneath::open(&place.opened.dir, &place.path, OFlags::RDONLY, judge) {
@@ -83,28 +65,27 @@ pub(super) fn open(found: &Found, memory: &Arc<MemoryAccount>, wish: Wish) -> Fs
         Err(refused) => {
             let why = refused.fault(&place.shown);
             if why.reason == Reason::NotFound && wish.how.contains(OpenFlags::CREATE) {
-                return Ok(create(folders, budget, path, wish)?);
+                return create(folders, budget, path, wish);
             }
-            return Err(why.into());
+            return Err(why);
         }
     };
     let metadata = found.file.metadata().map_err(|why| system(&place.shown, &why))?;
     if wish.how.contains(OpenFlags::EXCLUSIVE) {
-        return Err(fault(Reason::Exists, "it exists").into());
+        return Err(fault(Reason::Exists, "it exists"));
     }
     if metadata.is_dir() {
         let mode = if wish.access() == Access::Write { OpenMode::READ | OpenMode::WRITE } else { OpenMode::READ };
         let directory = place.real(&found.path);
         let descriptor = Descriptor::Dir(Dir::new(found.file, perms(wish), mode, false));
-        return Ok(Opened { descriptor, directory: Some(directory), written: None, copy: None });
+        return Ok(Opened { descriptor, directory: Some(directory), written: None });
     }
     if wish.how.contains(OpenFlags::DIRECTORY) {
-        return Err(fault(Reason::NotDirectory, "it is not a directory").into());
+        return Err(fault(Reason::NotDirectory, "it is not a directory"));
     }
     regular(place.folder, &place.shown, &metadata)?;
     if wish.access() == Access::Read {
-        let (file, copy) = for_reading(&place, found.file, memory)?;
-        return Ok(Opened { copy, ..file_of(file, wish, None) });
+        return Ok(file_of(for_reading(&place, found.file)?, wish, None));
     }
     let local = place.opened.local;
     if wish.flags.contains(DescriptorFlags::WRITE) && !local {
@@ -122,47 +103,32 @@ fn file_of(file: File, wish: Wish, written: Option<Written>) -> Opened {
     let mut mode = OpenMode::empty();
     mode.set(OpenMode::READ, wish.flags.contains(DescriptorFlags::READ) || wish.access() == Access::Read);
     mode.set(OpenMode::WRITE, wish.flags.contains(DescriptorFlags::WRITE));
-    let descriptor = Descriptor::File(WasiFile::new(file, perms(wish), mode, false));
-    Opened { descriptor, directory: None, written, copy: None }
+    Opened { descriptor: Descriptor::File(WasiFile::new(file, perms(wish), mode, false)), directory: None, written }
 }
 
-/// The file itself if there is no secret in it, else a copy in memory in which they are masked, charged to the call. The bytes that
-/// are looked through meanwhile are not: a call does one thing at a time, and they are gone when this returns.
-fn for_reading(
-    place: &Place<'_>,
-    mut file: File,
-    memory: &Arc<MemoryAccount>,
-) -> FsResult<(File, Option<MemoryCharge>)> {
+/// The file itself if there is no secret in it, else a copy in memory in which they are masked.
+fn for_reading(place: &Place<'_>, mut file: File) -> Outcome<File> {
     let failed = |why: std::io::Error| system(&place.shown, &why);
     if place.folder.secrets == Secrets::Shown {
-        return Ok((file, None));
+        return Ok(file);
     }
     let size = file.metadata().map_err(failed)?.len();
     if size > READ_BYTES {
-        return Err(too_large(place).into());
+        let why = format!(
+            "is larger than {READ_BYTES} bytes, too large to look for secrets in it; the operator can grant it with secrets = \"show\""
+        );
+        return Err(denied(&place.shown, &why));
     }
     let mut bytes = Vec::new();
-    let read = (&mut file).take(READ_BYTES + 1).read_to_end(&mut bytes).map_err(failed)?;
-    // It may have grown meanwhile.
-    if read as u64 > READ_BYTES {
-        return Err(too_large(place).into());
-    }
+    file.read_to_end(&mut bytes).map_err(failed)?;
     if secrets::mask(&mut bytes) == 0 {
         file.rewind().map_err(failed)?;
-        return Ok((file, None));
+        return Ok(file);
     }
-    let charge = memory.charge(bytes.len()).ok_or(ErrorCode::InsufficientMemory)?;
-    let copy = memfd_create("hermes-masked", MemfdFlags::CLOEXEC).map_err(|why| failed(why.into()))?;
-    let mut masked = File::from(copy);
+    let memory = memfd_create("hermes-masked", MemfdFlags::CLOEXEC).map_err(|why| failed(why.into()))?;
+    let mut masked = File::from(memory);
     masked.write_all(&bytes).and_then(|()| masked.rewind()).map_err(failed)?;
-    Ok((masked, Some(charge)))
-}
-
-fn too_large(place: &Place<'_>) -> Fault {
-    let why = format!(
-        "is larger than {READ_BYTES} bytes, too large to look for secrets in it; the operator can grant it with secrets = \"show\""
-    );
-    denied(&place.shown, &why)
+    Ok(masked)
 }
 
 /// The file for changes in place. One with secrets in it is only written anew: bytes changed beside a secret could make it look like
@@ -198,7 +164,7 @@ fn for_writing(place: &Place<'_>, path: &Path, mut file: File, wish: Wish) -> Ou
 
 /// A new file, in a directory that exists.
 fn create(folders: &Folders, budget: &Budget, path: &str, wish: Wish) -> Outcome<Opened> {
-    let target = Target::new(folders, path, &NO_PERMIT)?;
+    let target = Target::new(folders, path)?;
     if target.needs_folders() {
         return Err(fault(Reason::NotFound, "its directory does not exist"));
     }

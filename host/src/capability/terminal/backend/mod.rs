@@ -1,10 +1,8 @@
-//! Where commands run: on this machine, confined or not, or on another one.
+//! Where commands run: here, here but confined, or on another machine.
 
 mod foreground;
-mod hint;
 mod keys;
 mod local;
-mod reach;
 mod sandbox;
 mod ssh;
 
@@ -14,9 +12,7 @@ use super::{Child, Fault, Outcome, Request};
 
 pub use local::Local;
 pub(crate) use local::command_line;
-pub use reach::SandboxPolicy;
-pub(crate) use reach::cache_names;
-pub use sandbox::{Sandbox, SandboxSite};
+pub use sandbox::Sandbox;
 pub use ssh::{Ssh, Target};
 
 /// An answer that takes its time.
