@@ -13,6 +13,7 @@ fn main() {
     let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default()).join("..");
     let folder = env::var_os("HERMES_BUNDLED").map_or_else(|| root.join("target/tools"), PathBuf::from);
     bundled(&folder);
+    launcher(&root.join("target/launcher/hermes-launch"));
     guests(&root.join("tests/guests"));
 }
 
@@ -34,6 +35,22 @@ fn bundled(folder: &Path) {
     }
     list.push(']');
     write("bundled.rs", &list);
+}
+
+/// `Some(bytes)` of the launcher that `make launcher` built. Without it the host launches with its own program, which starts slower.
+fn launcher(path: &Path) {
+    println!("cargo::rerun-if-changed={}", path.display());
+    let embedded = match fs::canonicalize(path) {
+        Ok(path) => format!("Some(include_bytes!({:?}).as_slice())", path.display().to_string()),
+        Err(_) => {
+            println!(
+                "cargo::warning=no launcher at {}: commands will start slower. Run `make launcher` first.",
+                path.display()
+            );
+            "None".into()
+        }
+    };
+    write("launcher.rs", &embedded);
 }
 
 /// A macro over every attack guest: the tests apply it so that a guest without a test of its name does not compile.

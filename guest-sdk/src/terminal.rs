@@ -21,7 +21,8 @@
 //! ```
 
 pub use crate::bindings::hermes::tool::terminal::{
-    Command, Ended, Ending, Excerpt, Match, News, Notice, Options, Outcome, Program, Reason, Status, Watch,
+    Command, Ended, Ending, Escalation, EscalationKind, Excerpt, Match, News, Notice, Options, Outcome, Program,
+    Reason, Status, Watch,
 };
 
 #[cfg(target_family = "wasm")]
@@ -39,6 +40,27 @@ pub fn run(command: &Command, options: &Options, timeout: Option<u32>, input: Op
 /// Starts a command in the background.
 pub fn start(command: &Command, options: &Options, watch: &Watch) -> Result<Status, Fault> {
     Ok(host::start(command, options, watch)?)
+}
+
+/// Runs a command to its end with less confinement. A person decides, unless the operator has.
+pub fn run_escalated(
+    command: &Command,
+    options: &Options,
+    timeout: Option<u32>,
+    input: Option<&[u8]>,
+    escalation: &Escalation,
+) -> Result<Outcome, Fault> {
+    Ok(host::run_escalated(command, options, timeout, input, escalation)?)
+}
+
+/// Starts a command in the background with less confinement. A person decides, unless the operator has.
+pub fn start_escalated(
+    command: &Command,
+    options: &Options,
+    watch: &Watch,
+    escalation: &Escalation,
+) -> Result<Status, Fault> {
+    Ok(host::start_escalated(command, options, watch, escalation)?)
 }
 
 /// This task's background processes, the oldest first.

@@ -27,6 +27,9 @@ mod digest;
 pub mod dispatch;
 pub mod grant;
 mod host;
+mod open_file_limit;
+mod paths;
+mod pattern_cost;
 pub mod registry;
 pub mod sandbox;
 pub mod serve;
@@ -38,11 +41,12 @@ pub use host::{
     BUNDLED, Definitions, DefinitionsRequest, Host, HostBuilder, HostError, LoadEvent, LoadListener, NewFile,
     RegisterError, ToolStatus, ToolsetStatus, default_home, tokens,
 };
+pub use open_file_limit::raise_open_file_limit;
 pub use text::is_hidden;
 
 /// Does what this process was started for, if that is to compile a component or to run a command, and then never returns. Call it
 /// first thing in `main`: the host starts its own program for both.
 pub fn run_if_asked() {
     component::worker::run_if_asked();
-    capability::terminal::launch::run_if_asked();
+    hermes_launch::run_if_asked();
 }

@@ -42,10 +42,15 @@ install() {
     cp "$here/suite/package-lock.json" "$suite/installed.json"
 }
 
-run_suite() {
+# The Node that the suite asks for, where it could be installed.
+run_node() {
     local node="$suite/node_modules/.bin/node"
     [ -x "$node" ] || node=node
-    "$node" "$suite/node_modules/@modelcontextprotocol/conformance/dist/index.js" server --url "$url" "$@"
+    "$node" "$@"
+}
+
+run_suite() {
+    run_node "$suite/node_modules/@modelcontextprotocol/conformance/dist/index.js" server --url "$url" "$@"
 }
 
 work=$(mktemp -d)
@@ -57,21 +62,29 @@ end() {
 }
 trap end EXIT
 
-# Starts the host with the guest, which may ask and may write to its workspace, and waits for its address.
+# Waits until a log of process $1 names an address.
+address() {
+    for _ in $(seq 600); do
+        url=$(sed -n 's|.*\(http://127\.0\.0\.1:[0-9]*/mcp\).*|\1|p' "$2")
+        [ -z "$url" ] || return 0
+        kill -0 "$1" 2>/dev/null || { cat "$2" >&2; fail "the host did not start"; }
+        sleep 0.1
+    done
+    fail "no address was said; see $2"
+}
+
+# Starts the host with the guest, which may ask and may write to its workspace, and what adds its token to the suite's requests.
 serve() {
     mkdir "$work/tools" "$work/workspace"
     cp target/probes/conformance.wasm "$work/tools/"
     local places=(--home "$work/home" --tools "$work/tools" --config "$work/hermes.toml")
     "$host" grant conformance --ask --write "$work/workspace" "${places[@]}" >/dev/null
-    "$host" run --http 127.0.0.1:0 --workspace "$work/workspace" "${places[@]}" >"$suite/host.log" 2>&1 &
+    env -u HERMES_HOST_TOKEN "$host" run --http 127.0.0.1:0 --workspace "$work/workspace" "${places[@]}" >"$suite/host.log" 2>&1 &
     pids+=($!)
-    for _ in $(seq 600); do
-        url=$(sed -n 's|.*\(http://127\.0\.0\.1:[0-9]*/mcp\).*|\1|p' "$suite/host.log")
-        [ -z "$url" ] || return 0
-        kill -0 "${pids[0]}" 2>/dev/null || { cat "$suite/host.log" >&2; fail "the host did not start"; }
-        sleep 0.1
-    done
-    fail "the host did not say its address; see $suite/host.log"
+    address $! "$suite/host.log"
+    HERMES_HOST_TOKEN=$(cat "$work/home/token") run_node "$here/with-token.mjs" "$url" >"$suite/token.log" 2>&1 &
+    pids+=($!)
+    address $! "$suite/token.log"
 }
 
 # What the tool test_trigger_tool_change can't do itself: it leaves a file, and then somebody changes the tools folder.

@@ -14,7 +14,7 @@ use super::cli::{Place, stderr, stdout};
 fn explain(lines: &str) -> (Option<i32>, Vec<Value>) {
     let place = Place::bare();
     let mut command = Command::new(env!("CARGO_BIN_EXE_hermes-host"));
-    command.args(["approvals", "explain", "-", "--home"]).arg(place.home());
+    command.args(["approvals", "explain", "--unconfined", "-", "--home"]).arg(place.home());
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     child.stdin.take().unwrap().write_all(lines.as_bytes()).unwrap();
     let output = child.wait_with_output().unwrap();
@@ -29,14 +29,63 @@ fn explain_prints_the_verdict_its_reasons_and_the_commands() {
     let text = stdout(&output);
     assert!(text.starts_with("never:") && text.contains("system-delete") && text.contains("rm -rf /"), "{text}");
     assert!(text.contains("through"), "{text}");
-    let json = place.run(&["approvals", "explain", "--json", "man mkfs"]);
+    let json = place.run(&["approvals", "explain", "--json", "--confined", "man mkfs"]);
     let judgement: Value = serde_json::from_str(&stdout(&json)).unwrap();
     assert_eq!((&judgement["verdict"], &judgement["reasons"]), (&json!("allow"), &json!([])));
     assert_eq!(judgement["commands"][0]["program"], "man");
+    assert_eq!((&judgement["confined"], &judgement["effects"][0]["kind"]), (&json!(true), &json!("runs")));
     assert!(!place.home().join("tools").exists(), "nothing is loaded for it");
     let unquoted = place.run(&["approvals", "explain", "rm", "-rf", "build"]);
     assert_eq!(unquoted.status.code(), Some(2));
     assert!(stderr(&unquoted).contains("put it in quotes"), "{unquoted:?}");
+}
+
+#[test]
+fn explain_judges_for_the_place_that_is_asked_for_or_configured() {
+    let place = Place::bare();
+    let verdict = |arguments: &[&str]| {
+        let output = place.run(&[&["approvals", "explain", "--json"], arguments].concat());
+        let judgement: Value = serde_json::from_str(&stdout(&output)).unwrap();
+        (judgement["confined"].as_bool().unwrap(), judgement["verdict"].as_str().unwrap().to_owned())
+    };
+    assert_eq!(verdict(&["--confined", "make"]), (true, "allow".into()));
+    assert_eq!(verdict(&["--unconfined", "make"]), (false, "ask".into()));
+    place.configure("[terminal]\nbackend = \"sandbox\"\n");
+    assert_eq!(verdict(&["make"]), (true, "allow".into()));
+    place.configure("[terminal]\nbackend = \"local\"\n");
+    assert_eq!(verdict(&["make"]), (false, "ask".into()));
+}
+
+/// Every file that the host hides from commands is one that `explain` asks about, by its given and its canonical name.
+#[test]
+fn explain_knows_the_hosts_own_files_as_the_host_does() {
+    let place = Place::bare();
+    let root = place.root.path();
+    for folder in ["work/hooks", "work/etc", "real", "home"] {
+        fs::create_dir_all(root.join(folder)).unwrap();
+    }
+    fs::write(root.join("work/etc/hermes.toml"), "").unwrap();
+    std::os::unix::fs::symlink(root.join("real"), root.join("work/tools")).unwrap();
+    let verdict = |command: &str| {
+        let mut explain = Command::new(env!("CARGO_BIN_EXE_hermes-host"));
+        explain.args(["approvals", "explain", "--json", "--unconfined", "--token-file", "token", command]);
+        explain.args(["--config", "etc/hermes.toml", "--hooks", "hooks", "--tools", "tools", "--home"]);
+        let output = explain.arg(place.home()).current_dir(root.join("work")).output().unwrap();
+        let judgement: Value = serde_json::from_str(&stdout(&output)).unwrap_or_else(|_| panic!("{output:?}"));
+        let reasons = judgement["reasons"].as_array().unwrap().clone();
+        reasons.iter().any(|reason| reason["category"] == "host")
+    };
+    for command in [
+        "rm hooks/x.wasm",
+        "rm etc/hermes.toml",
+        "rm tools/x.wasm",
+        "rm token",
+        "rm ../real/x.wasm",
+        "rm ../home/cache/x",
+    ] {
+        assert!(verdict(command), "{command}");
+    }
+    assert!(!verdict("rm other"));
 }
 
 #[test]

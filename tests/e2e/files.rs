@@ -4,9 +4,11 @@
 //! tools stand beside it. Every test has a canary outside the granted folder.
 
 mod commit;
+mod hoard;
 mod kill;
 mod links;
 mod long;
+mod obeyed;
 mod own;
 mod quota;
 mod race;

@@ -6,7 +6,7 @@ use futures_util::future::{BoxFuture, join, join_all};
 use hermes_host::{
     CallContext, Host,
     dispatch::{Hook, Outcome},
-    sandbox::limits::{CONCURRENT_CALLS, QUEUED_CALLS},
+    sandbox::limits::{COMPONENT_CALLS, QUEUED_CALLS},
     wit::latest::{Call, Verdict},
 };
 use serde_json::Value;
@@ -240,18 +240,21 @@ async fn calls_that_found_no_place_do_not_count() {
     let (_place, host) = sleeper();
     let cancel = CancellationToken::new();
     let sleepers =
-        (0..CONCURRENT_CALLS + QUEUED_CALLS).map(|_| host.call("sleeps_forever", "{}", cancelled_by(&cancel)));
+        (0..COMPONENT_CALLS + QUEUED_CALLS / 2).map(|_| host.call("sleeps_forever", "{}", cancelled_by(&cancel)));
     let busy = async {
-        // Nobody takes a sleeper's place before it came.
-        until(|| host.sandbox().instances_made() >= CONCURRENT_CALLS).await;
-        // Whoever is let in before the queue is full waits in it; it is dropped again.
-        let ask = || tokio::time::timeout(Duration::from_millis(20), host.call("fails", "{}", CallContext::default()));
+        // No other call takes a sleeper's permit before it came.
+        until(|| host.sandbox().instances_made() >= COMPONENT_CALLS).await;
+        // A call that comes before the queue is full waits in it, and is dropped again.
+        let ask = || {
+            let call = host.call("sleeps_forever", "{}", CallContext::default());
+            tokio::time::timeout(Duration::from_millis(20), call)
+        };
         let mut tries = 0..500;
         while !ask().await.is_ok_and(|outcome| kind(&outcome) == "busy") {
             assert!(tries.next().is_some(), "the host never was busy");
         }
         for _ in 0..8 {
-            let outcome = host.call("fails", "{}", in_task("t")).await;
+            let outcome = host.call("sleeps_forever", "{}", in_task("t")).await;
             assert_eq!((kind(&outcome), warning(&outcome)), ("busy", None));
         }
         cancel.cancel();

@@ -9,6 +9,7 @@ mod batch;
 mod cli;
 mod compiled;
 mod definitions;
+mod differential;
 mod files;
 mod folder;
 mod grants;

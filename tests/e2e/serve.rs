@@ -15,6 +15,8 @@ mod questions;
 mod reload;
 mod retries;
 mod stdio;
+mod survival;
+mod token;
 mod tools;
 
 use std::{
@@ -34,7 +36,7 @@ use super::cli::Place;
 /// For what must happen.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// What clients must know, where a test wants them to.
+/// What clients must know, where a test says so and not the host.
 const TOKEN: &str = "0123456789abcdef0123456789abcdef";
 
 /// Limits under which a guest runs for as long as a test takes.
@@ -48,16 +50,17 @@ struct Serving {
 
 impl Serving {
     fn start(place: &Place) -> Self {
-        Self::spawn(place.command(&["run", "--http", "127.0.0.1:0"]).env_remove("HERMES_HOST_TOKEN"))
+        Self::with_token(&mut place.command(&["run", "--http", "127.0.0.1:0"]))
     }
 
-    /// One whose clients need [`TOKEN`].
-    fn with_token(place: &Place) -> Self {
-        let mut serving = Self::spawn(place.command(&["run", "--http", "127.0.0.1:0"]).env("HERMES_HOST_TOKEN", TOKEN));
+    /// One whose operator says that [`TOKEN`] is the token.
+    fn with_token(command: &mut Command) -> Self {
+        let mut serving = Self::spawn(command.env("HERMES_HOST_TOKEN", TOKEN));
         serving.client.token = Some(TOKEN);
         serving
     }
 
+    /// One whose client sends no token.
     fn spawn(command: &mut Command) -> Self {
         let command = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
@@ -117,6 +120,18 @@ impl Drop for Serving {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// What a program said on stderr, up to and with the line that has these words.
+fn until_said(child: &mut Child, words: &str) -> String {
+    let mut said = String::new();
+    for line in BufReader::new(child.stderr.take().unwrap()).lines() {
+        said += &(line.unwrap() + "\n");
+        if said.contains(words) {
+            return said;
+        }
+    }
+    panic!("{words} was never said: {said}");
 }
 
 /// Waits for what must happen.

@@ -145,7 +145,13 @@ fn a_worker_that_is_ended_from_outside_or_talks_nonsense_is_not_held_against_the
     let place = Place::bare();
     place.drop_in("a.wasm", &guest::good("a"));
     let script = place.root.path().join("worker.sh");
-    for (body, reason) in [("kill -TERM $$", "ended from outside"), ("echo hello", "answered with something else")] {
+    for (body, reason) in [
+        ("kill -TERM $$", "ended from outside"),
+        // As the OOM killer does.
+        ("kill -KILL $$", "ended from outside"),
+        ("echo 'memory allocation of 64 bytes failed' >&2; kill -ABRT $$", "no memory for the compile worker"),
+        ("echo hello", "answered with something else"),
+    ] {
         fs::write(&script, format!("#!/bin/sh\n{body}\n")).unwrap();
         fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
         let host = builder(&place).compiler(Compiler::Worker(script.clone(), CompileLimits::STANDARD)).build().unwrap();

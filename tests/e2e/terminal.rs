@@ -2,7 +2,9 @@
 //! process of the machine.
 
 mod background;
+mod commands;
 mod endings;
+mod escapes;
 mod foreground;
 mod sandbox;
 mod ssh;
@@ -35,7 +37,7 @@ pub(crate) struct Scene {
 }
 
 pub(crate) fn launcher() -> Launcher {
-    Launcher::at(BINARY)
+    Launcher::embedded_or(BINARY)
 }
 
 impl Scene {

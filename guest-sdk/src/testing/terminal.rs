@@ -9,7 +9,9 @@ use std::collections::HashMap;
 use self::process::Process;
 use super::FakeHost;
 pub(crate) use crate::bindings::hermes::tool::terminal::Fault;
-use crate::terminal::{self, Command, Ended, Excerpt, News, Notice, Options, Outcome, Program, Reason, Status, Watch};
+use crate::terminal::{
+    self, Command, Ended, Escalation, Excerpt, News, Notice, Options, Outcome, Program, Reason, Status, Watch,
+};
 
 thread_local! {
     static TERMINAL: RefCell<Terminal> = RefCell::default();
@@ -37,6 +39,8 @@ pub struct Asked {
     pub input: Option<Vec<u8>>,
     /// What to be told of it; nothing where it was to run to its end.
     pub watch: Option<Watch>,
+    /// What it asked for beyond the sandbox.
+    pub escalation: Option<Escalation>,
 }
 
 /// The outcome of a command that ended by itself with this code.
@@ -129,15 +133,54 @@ pub(crate) fn run(
     timeout: Option<u32>,
     input: Option<&[u8]>,
 ) -> Result<Outcome, Fault> {
+    run_with(command, options, timeout, input, None)
+}
+
+pub(crate) fn run_escalated(
+    command: &Command,
+    options: &Options,
+    timeout: Option<u32>,
+    input: Option<&[u8]>,
+    escalation: &Escalation,
+) -> Result<Outcome, Fault> {
+    run_with(command, options, timeout, input, Some(escalation.clone()))
+}
+
+fn run_with(
+    command: &Command,
+    options: &Options,
+    timeout: Option<u32>,
+    input: Option<&[u8]>,
+    escalation: Option<Escalation>,
+) -> Result<Outcome, Fault> {
     let (command, options, input) = (command.clone(), options.clone(), input.map(<[u8]>::to_vec));
-    let answer = ask(Asked { command, options, timeout, input, watch: None })?;
+    let answer = ask(Asked { command, options, timeout, input, watch: None, escalation })?;
     answer.ok_or_else(|| {
         fault(Reason::Failed, "this fake host runs nothing: give it an answer with FakeHost::command".into())
     })
 }
 
 pub(crate) fn start(command: &Command, options: &Options, watch: &Watch) -> Result<Status, Fault> {
+    start_with(command, options, watch, None)
+}
+
+pub(crate) fn start_escalated(
+    command: &Command,
+    options: &Options,
+    watch: &Watch,
+    escalation: &Escalation,
+) -> Result<Status, Fault> {
+    start_with(command, options, watch, Some(escalation.clone()))
+}
+
+fn start_with(
+    command: &Command,
+    options: &Options,
+    watch: &Watch,
+    escalation: Option<Escalation>,
+) -> Result<Status, Fault> {
     let asked = Asked {
+        escalation,
         command: command.clone(),
         options: options.clone(),
         timeout: None,

@@ -5,9 +5,20 @@ use futures_util::future::BoxFuture;
 use super::{
     gate::{Gate, Ruling},
     question::Asker,
-    shell::{Judgement, Surroundings, Verdict, judge},
+    shell::{HostPaths, Judgement, Surroundings, judge},
 };
-use crate::capability::terminal::{Decider, Passed, Planned};
+use crate::capability::terminal::{Decider, Isolation, Passed, Planned};
+
+impl Surroundings {
+    /// The same surroundings under what confines the command.
+    pub fn isolated(self, isolation: Isolation) -> Self {
+        Self {
+            is_confined: matches!(isolation, Isolation::Confined { .. }),
+            has_network: isolation != Isolation::Confined { network: false },
+            ..self
+        }
+    }
+}
 
 /// Programs that run what they read, or hand it to something that does, once they are started without more. Beside these, whatever
 /// needs a person to start counts as one.
@@ -107,13 +118,13 @@ impl Decider for Gate {
             let judgement = judge(planned.text, &surroundings);
             let reads_code = reads_code(&judgement);
             // The operator's grant names the program and its arguments: that is an approval, and it can't buy what none can.
-            if planned.is_granted {
+            if planned.is_granted && planned.escalation.is_none() {
                 return match self.forbids(planned.text, &judgement) {
                     Some(why) => Err(why),
                     None => Ok(Passed { by: None, reads_code }),
                 };
             }
-            said(self.command(&asker, planned.text, &surroundings).await, reads_code)
+            said(self.command(&asker, planned.text, &surroundings, planned.escalation).await, reads_code)
         })
     }
 }
@@ -133,24 +144,22 @@ fn reads_code(judgement: &Judgement) -> bool {
         READERS.contains(&name)
     };
     let programs = judgement.commands.iter().flat_map(|command| [&command.program].into_iter().chain(&command.through));
-    judgement.verdict != Verdict::Allow || programs.into_iter().any(|program| is_reader(program))
+    judgement.is_suspect || programs.into_iter().any(|program| is_reader(program))
 }
 
 /// What is known of the place that a command would run in. What is no text is not known.
 fn surroundings(planned: &Planned<'_>) -> Surroundings {
-    let text = |path: &std::path::Path| path.to_str().map(str::to_owned);
+    let here = planned.here.map(|here| HostPaths { workspace: here.workspace, home: here.home, own: here.own });
     let variables = planned.variables.iter();
     Surroundings {
-        directory: planned.directory.and_then(text),
-        home: planned.here.and_then(|here| text(here.home?)),
-        workspace: planned.here.and_then(|here| text(here.workspace)),
-        own: planned.here.iter().flat_map(|here| here.own).filter_map(|path| text(path)).collect(),
+        directory: planned.directory.and_then(|path| path.to_str()).map(str::to_owned),
         variables: variables
             .filter_map(|(name, value)| Some((name.to_str()?.into(), value.to_str()?.into())))
             .collect(),
         input: planned.input.map(|input| String::from_utf8_lossy(input).into_owned()),
-        ..Surroundings::default()
+        ..here.map(|here| here.surroundings()).unwrap_or_default()
     }
+    .isolated(planned.isolation)
 }
 
 #[cfg(test)]

@@ -23,6 +23,7 @@ use super::{
     shell::{Category, Judgement, Reason, Surroundings, Verdict, judge},
     shown,
 };
+use crate::capability::terminal::{Escalation, EscalationKind};
 
 /// Somebody whom an embedder can ask. Dropping the future takes the question back.
 pub trait Approver: Send + Sync {
@@ -124,10 +125,21 @@ impl Gate {
 
     /// Decides about a command line. It is judged here, so that no judgement of another text can come with it. The caller must
     /// run this very text in these very surroundings, whatever the task did while a person thought.
-    pub async fn command(&self, asker: &Asker, command: &str, surroundings: &Surroundings) -> Ruling {
-        let judgement = judge(command, surroundings);
+    /// An escalation that the operator does not let pass by itself is put to a person, whatever the text says.
+    pub async fn command(
+        &self,
+        asker: &Asker,
+        command: &str,
+        surroundings: &Surroundings,
+        escalation: Option<&Escalation>,
+    ) -> Ruling {
+        let mut judgement = judge(command, surroundings);
         if let Some(why) = self.forbids(command, &judgement) {
             return Ruling::Refused { why };
+        }
+        if let Some(escalation) = escalation.filter(|escalation| !escalation.is_allowed) {
+            judgement.verdict = Verdict::Ask;
+            judgement.reasons.insert(0, Reason { category: Category::Escalation, detail: wish(escalation) });
         }
         if judgement.verdict == Verdict::Allow {
             return Ruling::Passed { by: None };
@@ -137,7 +149,7 @@ impl Gate {
             Some(input) => format!("{command}\n# and it reads:\n{input}"),
             None => command.to_owned(),
         };
-        let (directory, exports) = (surroundings.directory.clone(), exports(surroundings));
+        let (directory, exports) = (surroundings.directory.clone(), exports(surroundings, escalation));
         self.decide(asker, Subject::Command { command, directory, exports, judgement }).await
     }
 
@@ -183,13 +195,26 @@ impl Gate {
         self.decide(asker, Subject::Call { arguments: arguments.to_owned(), reasons }).await
     }
 
+    /// Decides about the change of files that other programs obey, by their real paths, with what obeys each. An answer that holds longer
+    /// holds for exactly these files and this tool, whatever is written to them.
+    pub(super) async fn changes(&self, asker: &Asker, paths: &[String], reasons: Vec<String>) -> Ruling {
+        // Commands that write the same files pass then, too.
+        if self.rules.load().mode == Mode::Off {
+            return passed("approval is off");
+        }
+        // A list, so that no call's own arguments, which are an object, can pass for it in the memory.
+        let arguments = serde_json::json!(["change files that other programs obey", paths]).to_string();
+        self.decide(asker, Subject::Call { arguments, reasons }).await
+    }
+
     /// What may be asked.
     async fn decide(&self, asker: &Asker, subject: Subject) -> Ruling {
         match self.memory.knows(asker, &subject) {
             Some(Scope::Always) => return passed("allowed for good by the configuration"),
             Some(_) => return passed("approved earlier for this session"),
             // Only commands: who marked a tool, or has a hook that asks, wants to be asked.
-            None if self.rules.load().mode == Mode::Off && matches!(subject, Subject::Command { .. }) => {
+            // Not for an escalation either: `unconfined = "allow"` says that.
+            None if self.rules.load().mode == Mode::Off && is_plain_command(&subject) => {
                 return passed("approval is off");
             }
             None => {}
@@ -219,7 +244,8 @@ impl Gate {
         match (rules.mode, &rules.reviewer, subject) {
             (Mode::Smart, Some(reviewer), Subject::Command { command, directory, judgement, .. }) => {
                 let categories: Vec<_> = judgement.reasons.iter().map(|reason| reason.category).collect();
-                if categories.iter().any(|category| category.is_unreadable()) {
+                // An escalation is a person's to decide: the reason is the model's own.
+                if categories.iter().any(|category| category.is_unreadable() || *category == Category::Escalation) {
                     return Review::Escalate;
                 }
                 reviewer.review(command, directory.as_deref(), &categories).await
@@ -313,8 +339,9 @@ impl Rules {
     }
 }
 
-/// The digest of what the task exported and aliased before, each name and value told apart by its length.
-fn exports(surroundings: &Surroundings) -> Option<String> {
+/// The digest of what the task exported and aliased before, each name and value told apart by its length, and of what the command
+/// asks for beyond the sandbox: an approval of the confined command is none of the escalated one.
+fn exports(surroundings: &Surroundings, escalation: Option<&Escalation>) -> Option<String> {
     let Surroundings { variables, aliases, .. } = surroundings;
     let mut bytes = Vec::new();
     for (kind, names) in [(b'v', variables), (b'a', aliases)] {
@@ -324,7 +351,30 @@ fn exports(surroundings: &Surroundings) -> Option<String> {
             bytes.extend_from_slice(text.as_bytes());
         }
     }
+    if let Some(escalation) = escalation {
+        bytes.push(b'e');
+        bytes.extend_from_slice(escalation.to.to_string().as_bytes());
+    }
     (!bytes.is_empty()).then(|| digest(&bytes))
+}
+
+/// A command that asks for nothing beyond its confinement.
+fn is_plain_command(subject: &Subject) -> bool {
+    match subject {
+        Subject::Command { judgement, .. } => {
+            !judgement.reasons.iter().any(|reason| reason.category == Category::Escalation)
+        }
+        _ => false,
+    }
+}
+
+/// What a command asks for, with the reason marked as the model's.
+fn wish(escalation: &Escalation) -> String {
+    let to = match escalation.to {
+        EscalationKind::Network => "asks for the network",
+        EscalationKind::Unconfined => "asks to run outside the sandbox",
+    };
+    format!("{to}; the model says: “{}”", shown::one_line(&escalation.reason, REASON_BYTES))
 }
 
 fn passed(by: &str) -> Ruling {

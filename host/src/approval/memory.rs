@@ -137,7 +137,7 @@ mod tests {
     fn command(command: &str, directory: &str, verdict: Verdict, categories: &[Category]) -> Subject {
         let reason = |category: &Category| Reason { category: *category, detail: String::new() };
         let reasons = categories.iter().map(reason).collect();
-        let judgement = Judgement { verdict, reasons, commands: Vec::new() };
+        let judgement = Judgement { verdict, reasons, commands: Vec::new(), effects: Vec::new(), is_suspect: true };
         Subject::Command { command: command.into(), directory: Some(directory.into()), exports: None, judgement }
     }
 

@@ -5,6 +5,7 @@
 //! `memory` what was decided. With nobody to ask the answer is no.
 
 mod answer;
+mod changes;
 mod commands;
 mod config;
 mod deny;

@@ -1,4 +1,5 @@
-//! The audit log: one JSON line per call, each chained to the one before by its hash.
+//! The audit log: one JSON line per call, each chained to the one before by its hash. A call that runs commands has one more, written
+//! before the first of them: a command may end the host.
 //!
 //! `audit.jsonl` holds the lines. A line is one JSON object without spaces and one `\n`; its members are `seq`, those of
 //! [`Record`] in their order, `prev` and `hash`:

@@ -59,7 +59,8 @@ pub struct Record {
     pub memory: u64,
     /// How long it took, in microseconds.
     pub duration_us: u64,
-    /// `ok`, or the kind of the error.
+    /// `ok`, or the kind of the error; `dropped` where the caller was gone; `begun` where the call was about to run a command, which
+    /// could end the host. Such a call has a second line when it ends.
     #[serde(serialize_with = "short")]
     pub outcome: String,
 }

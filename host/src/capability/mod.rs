@@ -5,6 +5,7 @@
 //! not grant answers with an error.
 
 pub mod ask;
+mod effect;
 pub(crate) mod fs;
 pub(crate) mod log;
 pub mod terminal;
@@ -13,6 +14,8 @@ pub(crate) mod wasi;
 use std::sync::Arc;
 
 use wasmtime::component::Linker;
+
+pub(crate) use effect::EffectRecorder;
 
 use crate::{sandbox::CallState, wit::latest::Call};
 
@@ -76,15 +79,22 @@ pub struct Granted {
     pub(crate) folders: Option<Arc<fs::Folders>>,
     pub(crate) commands: Option<Arc<terminal::Commands>>,
     pub(crate) asking: Option<Arc<ask::Asking>>,
+    /// Records a call before its effects. Not part of the grant.
+    pub(crate) effects: Option<EffectRecorder>,
 }
 
 impl Granted {
+    /// The same, for a call that is put on record before its effects.
+    pub(crate) fn recording(&self, effects: EffectRecorder) -> Self {
+        Self { effects: Some(effects), ..self.clone() }
+    }
+
     /// What one call has.
     pub(crate) fn for_call(&self, call: &Call) -> OfCall {
-        let caller = |commands| terminal::Caller::new(commands, call);
+        let caller = |commands| terminal::Caller::new(commands, call, self.effects.clone());
         let asker = |asking| ask::Asker::new(asking, call.name.clone(), call.context.call_id.clone());
         OfCall {
-            files: self.files(call.context.task_id.clone()),
+            files: self.files(Some(fs::ChangeCaller::new(call))),
             commands: self.commands.clone().map(caller),
             asker: self.asking.clone().map(asker),
         }
@@ -105,6 +115,7 @@ impl Granted {
             folders: self.folders.clone().filter(|_| FILES.iter().any(|interface| imports(interface))),
             commands: self.commands.clone().filter(|_| imports(COMMANDS)),
             asking: self.asking.clone().filter(|_| imports(ANSWERS)),
+            effects: None,
         }
     }
 
@@ -114,13 +125,13 @@ impl Granted {
         let commands = self.commands.as_ref();
         let reaches_out = commands.is_some_and(|commands| match commands.place {
             terminal::Place::Local | terminal::Place::Ssh(_) => true,
-            terminal::Place::Sandbox { network } => network,
+            terminal::Place::Sandbox { network, .. } => network || commands.may_escalate(),
         });
         Powers { changes: writes || commands.is_some(), reaches_out }
     }
 
-    fn files(&self, task: Option<String>) -> Option<fs::Files> {
-        self.folders.as_ref().map(|folders| fs::Files::new(Arc::clone(folders), task))
+    fn files(&self, caller: Option<fs::ChangeCaller>) -> Option<fs::Files> {
+        self.folders.as_ref().map(|folders| fs::Files::new(Arc::clone(folders), caller))
     }
 }
 

@@ -3,7 +3,7 @@
 use std::{
     collections::HashMap,
     panic::{AssertUnwindSafe, catch_unwind},
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
         mpsc::{Receiver, Sender, channel},
@@ -17,8 +17,12 @@ use hermes_host::{
     component::{Digest, Refusal, Waker},
 };
 
-/// How long to wait with a file that could not be compiled through the machine's fault.
-const AGAIN: Duration = Duration::from_secs(30);
+/// How long to wait with a file that could not be compiled through the machine's fault, the first time. Doubled each time: on a machine
+/// that stays busy, or with a file that is slow on this one, compiling must not be all that the host does.
+const RETRY_DELAY: Duration = Duration::from_secs(30);
+
+/// The longest such wait.
+const LONGEST_RETRY_DELAY: Duration = Duration::from_secs(3600);
 
 /// Files on their way to being compiled.
 pub(super) struct Ahead {
@@ -28,13 +32,28 @@ pub(super) struct Ahead {
 
 /// What became of each file.
 #[derive(Default)]
-struct Known(Mutex<HashMap<PathBuf, State>>);
+struct Known(Mutex<HashMap<PathBuf, FileState>>);
 
-enum State {
+#[derive(Default)]
+struct FileState {
     /// It is being compiled, or will be.
-    Underway,
-    /// These bytes could not be, for a reason that may pass.
-    Failed { digest: Digest, again: Instant, why: Refusal },
+    is_underway: bool,
+    failed: Option<FailedCompile>,
+}
+
+/// Bytes that could not be compiled, for a reason that may pass.
+struct FailedCompile {
+    digest: Digest,
+    /// How often, one after the other.
+    times: u32,
+    again: Instant,
+    /// Whether the watcher was told that it is time to try again.
+    is_told: bool,
+    why: Refusal,
+}
+
+fn retry_delay(times: u32) -> Duration {
+    RETRY_DELAY.saturating_mul(1 << times.saturating_sub(1).min(16)).min(LONGEST_RETRY_DELAY)
 }
 
 impl Ahead {
@@ -48,7 +67,7 @@ impl Ahead {
                 while let Some(file) = next(&files) {
                     // One file that makes the host stumble must not keep the others out.
                     let result = catch_unwind(AssertUnwindSafe(|| host.compile_ahead(&file)));
-                    known.done(&file, result.unwrap_or_else(|_| Err(stumbled(&file))));
+                    known.done(&file.path, file.digest, result.unwrap_or_else(|_| Err(stumbled(&file))));
                     waker.wake();
                 }
             })?;
@@ -58,51 +77,59 @@ impl Ahead {
 
     /// Takes these files on, but for those that are underway or failed just now. Answers why the latter did.
     pub(super) fn take(&self, files: Vec<NewFile>) -> Vec<Refusal> {
-        let (mut known, now, mut failed) = (self.known.lock(), Instant::now(), Vec::new());
-        known.retain(|path, state| matches!(state, State::Underway) || files.iter().any(|file| file.path == *path));
+        let (mut known, now, mut refusals) = (self.known.lock(), Instant::now(), Vec::new());
+        known.retain(|path, state| state.is_underway || files.iter().any(|file| file.path == *path));
         for file in files {
-            match known.get(&file.path) {
-                Some(State::Underway) => {}
-                Some(State::Failed { digest, again, why }) if *digest == file.digest && *again > now => {
-                    failed.push(why.clone());
-                }
+            let state = known.entry(file.path.clone()).or_default();
+            if state.is_underway {
+                continue;
+            }
+            // New bytes are not held back by the failures of old ones.
+            state.failed.take_if(|failed| failed.digest != file.digest);
+            match &state.failed {
+                Some(failed) if failed.again > now => refusals.push(failed.why.clone()),
                 _ => {
-                    known.insert(file.path.clone(), State::Underway);
+                    state.is_underway = true;
                     // The threads live as long as the sender.
                     let _ = self.todo.send(file);
                 }
             }
         }
-        failed
+        refusals
     }
 
     /// Forgets what failed: what it may use has changed.
     pub(super) fn try_again(&self) {
-        self.known.lock().retain(|_, state| matches!(state, State::Underway));
+        let mut known = self.known.lock();
+        known.retain(|_, state| state.is_underway);
+        known.values_mut().for_each(|state| state.failed = None);
     }
 
-    /// Whether it is time to try a file again that failed. Told once: the next look finds it as if it were unknown.
+    /// Whether it is time to try a file again that failed. Told once.
     pub(super) fn is_due(&self) -> bool {
-        let (mut known, now) = (self.known.lock(), Instant::now());
-        let before = known.len();
-        known.retain(|_, state| !matches!(state, State::Failed { again, .. } if *again <= now));
-        known.len() < before
+        let now = Instant::now();
+        let mut is_due = false;
+        for failed in self.known.lock().values_mut().filter_map(|state| state.failed.as_mut()) {
+            let is_new = failed.again <= now && !failed.is_told;
+            (is_due, failed.is_told) = (is_due || is_new, failed.is_told || is_new);
+        }
+        is_due
     }
 }
 
 impl Known {
-    fn done(&self, file: &NewFile, result: Result<(), Refusal>) {
+    fn done(&self, path: &Path, digest: Digest, result: Result<(), Refusal>) {
         let mut known = self.lock();
-        match result {
-            Ok(()) => drop(known.remove(&file.path)),
-            Err(why) => {
-                let failed = State::Failed { digest: file.digest, again: Instant::now() + AGAIN, why };
-                known.insert(file.path.clone(), failed);
-            }
-        }
+        let Err(why) = result else { return drop(known.remove(path)) };
+        let state = known.entry(path.to_owned()).or_default();
+        let before = state.failed.as_ref().filter(|failed| failed.digest == digest).map_or(0, |failed| failed.times);
+        let times = before.saturating_add(1);
+        let again = Instant::now() + retry_delay(times);
+        *state =
+            FileState { is_underway: false, failed: Some(FailedCompile { digest, times, again, is_told: false, why }) };
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<PathBuf, State>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<PathBuf, FileState>> {
         // No code that can panic runs while it is held half changed.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -116,4 +143,28 @@ fn stumbled(file: &NewFile) -> Refusal {
 /// The next file; nothing when nobody sends any more.
 fn next(files: &Mutex<Receiver<NewFile>>) -> Option<NewFile> {
     files.lock().unwrap_or_else(PoisonError::into_inner).recv().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_wait_between_attempts_doubles_up_to_an_hour() {
+        assert_eq!([1, 2, 3].map(|times| retry_delay(times).as_secs()), [30, 60, 120]);
+        assert_eq!(retry_delay(u32::MAX), LONGEST_RETRY_DELAY);
+    }
+
+    #[test]
+    fn failures_of_the_same_bytes_add_up_and_those_of_others_do_not() {
+        let known = Known::default();
+        let path = Path::new("a.wasm");
+        let fail = |bytes: &[u8]| {
+            known.done(path, Digest::of(bytes), Err(Refusal { place: "a.wasm".into(), reason: "late".into() }));
+            known.lock().values().find_map(|state| state.failed.as_ref()).map(|failed| failed.times)
+        };
+        assert_eq!([fail(b"one"), fail(b"one"), fail(b"other")], [Some(1), Some(2), Some(1)]);
+        known.done(path, Digest::of(b"other"), Ok(()));
+        assert!(known.lock().is_empty());
+    }
 }

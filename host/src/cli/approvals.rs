@@ -2,7 +2,7 @@
 
 use std::{
     io::{BufRead, BufWriter, Write},
-    path::Path,
+    path::PathBuf,
 };
 
 use anyhow::{Context, Result, bail};
@@ -10,9 +10,10 @@ use clap::Subcommand;
 use hermes_host::{
     approval::{
         Mode,
-        shell::{Judgement, Surroundings, Verdict, judge},
+        shell::{HostPaths, Judgement, Surroundings, Verdict, judge},
     },
-    grant::Config,
+    capability::terminal::{Isolation, Place},
+    grant::{Config, TerminalGrant},
 };
 use serde_json::{Value, json};
 
@@ -44,6 +45,15 @@ struct Explain {
     /// What follows a command that was not put in quotes
     #[arg(hide = true, allow_hyphen_values = true)]
     rest: Vec<String>,
+    /// Judge it as if the sandbox confined it [default: as the configuration says]
+    #[arg(long, conflicts_with = "unconfined")]
+    confined: bool,
+    /// Judge it as if nothing confined it
+    #[arg(long)]
+    unconfined: bool,
+    /// The token file of the server, if it is named with run --token-file
+    #[arg(long, value_name = "FILE")]
+    token_file: Option<PathBuf>,
     /// Print JSON alone
     #[arg(long)]
     json: bool,
@@ -59,14 +69,19 @@ pub(super) fn run(options: &Options, args: &Args) -> Result<u8> {
                     "the command must be one argument: put it in quotes, like hermes-host approvals explain '{words}'"
                 );
             }
+            let around = surroundings(options, explain)?;
             if command == "-" {
-                return explain_lines(&surroundings(options)?);
+                return explain_lines(&around);
             }
-            let judgement = judge(command, &surroundings(options)?);
+            let judgement = judge(command, &around);
             if explain.json || args.json {
-                output::json(&serde_json::to_value(&judgement)?)?;
+                let mut answer = serde_json::to_value(&judgement)?;
+                if let Some(answer) = answer.as_object_mut() {
+                    answer.insert("confined".into(), around.is_confined.into());
+                }
+                output::json(&answer)?;
             } else {
-                show(&judgement)?;
+                show(&judgement, &around)?;
             }
             Ok(OK)
         }
@@ -74,19 +89,23 @@ pub(super) fn run(options: &Options, args: &Args) -> Result<u8> {
     }
 }
 
-/// Where a command of the bundled tools would start.
-fn surroundings(options: &Options) -> Result<Surroundings> {
-    let workspace = options.grant_file()?.workspace;
-    let workspace = workspace.canonicalize().unwrap_or(workspace);
-    let text = |path: &Path| path.to_str().map(str::to_owned);
-    let own = [vec![options.home()?, options.grant_file()?.path], options.tool_folders()?].concat();
-    Ok(Surroundings {
-        directory: text(&workspace),
-        workspace: text(&workspace),
-        own: own.iter().filter_map(|path| text(path)).collect(),
-        home: std::env::var("HOME").ok().filter(|home| !home.is_empty()),
-        ..Surroundings::default()
-    })
+/// The surroundings of a command of the bundled tools, as the host with these options builds them.
+fn surroundings(options: &Options, explain: &Explain) -> Result<Surroundings> {
+    let file = options.grant_file()?;
+    let place = file.read()?.terminal.place(true, &TerminalGrant::default(), &file.workspace);
+    let isolation = match (explain.confined, explain.unconfined, place.isolation()) {
+        (true, _, Isolation::Unconfined) => Isolation::Confined { network: false },
+        (_, true, _) => Isolation::Unconfined,
+        (_, _, isolation) => isolation,
+    };
+    // On another machine nothing of this one is known.
+    if matches!(place, Place::Ssh(_)) && !explain.confined {
+        return Ok(Surroundings::default().isolated(isolation));
+    }
+    let builder = explain.token_file.iter().fold(options.builder()?, |builder, file| builder.secret_file(file));
+    let home = std::env::var_os("HOME").filter(|home| !home.is_empty()).map(PathBuf::from);
+    let paths = HostPaths { workspace: &file.workspace, home: home.as_deref(), own: &builder.own_paths()? };
+    Ok(paths.surroundings().isolated(isolation))
 }
 
 /// One verdict for each line, in their order. A line that is no JSON string gets an error in its place, and the others go on.
@@ -112,15 +131,26 @@ fn brief(judgement: &Judgement) -> Value {
     json!({ "verdict": judgement.verdict, "reasons": judgement.reasons })
 }
 
-fn show(judgement: &Judgement) -> Result<()> {
+fn show(judgement: &Judgement, around: &Surroundings) -> Result<()> {
     let (style, word, meaning) = match judgement.verdict {
         Verdict::Allow => (output::GOOD, "allow", "it runs"),
         Verdict::Ask => (output::BOLD, "ask", "a person decides"),
         Verdict::Never => (output::BAD, "never", "nobody can approve it"),
     };
-    output::line(&format!("{}: {meaning}", output::styled(style, word)))?;
+    let place = match (around.is_confined, around.has_network) {
+        (true, false) => "confined by the sandbox",
+        (true, true) => "confined by the sandbox, with the network",
+        (false, _) => "unconfined",
+    };
+    output::line(&format!("{}: {meaning} ({place})", output::styled(style, word)))?;
     for reason in &judgement.reasons {
         output::line(&format!("  {}: {}", reason.category, shown(&reason.detail)))?;
+    }
+    if !judgement.effects.is_empty() {
+        output::line("effects:")?;
+    }
+    for effect in &judgement.effects {
+        output::line(&format!("  {} {}", effect.kind.word(), shown(&effect.target)))?;
     }
     if !judgement.commands.is_empty() {
         output::line("commands:")?;

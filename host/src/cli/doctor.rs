@@ -3,7 +3,10 @@
 use std::process::{Command, Stdio};
 
 use anyhow::Result;
-use hermes_host::{BUNDLED, Host, capability::terminal::launch};
+use hermes_host::{
+    BUNDLED, Host,
+    capability::terminal::{Launcher, layers},
+};
 use serde_json::{Value, json};
 
 use super::{FAILED, OK, Options, output};
@@ -104,12 +107,12 @@ fn backends() -> Vec<Finding> {
         Some(shell) => Finding::new("terminal local", Verdict::Good, format!("commands run by {shell}")),
         None => Finding::new("terminal local", Verdict::Bad, "no /bin/bash and no /bin/sh"),
     };
-    let sandbox = match launch::support() {
-        Ok(_) => Finding::new("terminal sandbox", Verdict::Good, "Landlock and seccomp hold commands in the workspace"),
-        Err(why) => {
-            let detail = format!("{why}; components that are not bundled can run no commands here");
-            Finding::new("terminal sandbox", Verdict::Note, detail)
+    let sandbox = match layers::held(&Launcher::default()) {
+        Ok(held) => {
+            let verdict = if held.has_namespaces() { Verdict::Good } else { Verdict::Note };
+            Finding::new("terminal sandbox", verdict, format!("held by {}", layers::described(held)))
         }
+        Err(why) => Finding::new("terminal sandbox", Verdict::Bad, why.to_string()),
     };
     let ssh = Command::new("ssh").arg("-V").stdin(Stdio::null()).stdout(Stdio::null()).output();
     let ssh = match ssh {

@@ -30,6 +30,7 @@ pub(super) fn run(options: &Options, args: &Args) -> Result<u8> {
             "tools": tools.iter().map(|tool| describe(&host, &config, tool)).collect::<Vec<Value>>(),
             "hooks": host.hooks().iter().map(|hook| describe_hook(hook)).collect::<Vec<Value>>(),
             "refused": refused,
+            "commands": config.terminal.summary(),
         }))?;
     } else {
         show(&host, &config, &tools)?;
@@ -53,6 +54,7 @@ fn show(host: &Host, config: &Config, tools: &[ToolStatus]) -> Result<()> {
     let rows = tools.iter().map(|tool| (&*tool.entry, Some(status(tool))));
     table(config, rows, Some("STATUS"))?;
     show_hooks(host)?;
+    show_commands(config);
     show_all_refusals(host);
     Ok(())
 }
@@ -61,6 +63,7 @@ fn show(host: &Host, config: &Config, tools: &[ToolStatus]) -> Result<()> {
 pub(super) fn show_found(host: &Host, config: &Config) -> Result<()> {
     table(config, host.catalogue().tools().map(|entry| (&**entry, None)), None)?;
     show_hooks(host)?;
+    show_commands(config);
     for component in host.catalogue().components() {
         if let Some(why) = InForce::of(config, component).stale {
             output::note(&format!("{} {}: {why}", output::styled(output::BAD, "no grant"), component.name));
@@ -68,6 +71,11 @@ pub(super) fn show_found(host: &Host, config: &Config) -> Result<()> {
     }
     show_all_refusals(host);
     Ok(())
+}
+
+/// What holds commands.
+fn show_commands(config: &Config) {
+    output::note(&format!("Commands: {}", config.terminal.summary()));
 }
 
 /// A hook that was refused is worse than a tool: it says so.

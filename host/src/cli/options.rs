@@ -128,10 +128,7 @@ impl Options {
     }
 
     /// How a client must start this host to have what this command line says.
-    pub(super) fn launch(&self, mut http: Option<Http>) -> Result<Launch> {
-        if let Some(file) = http.as_mut().and_then(|http| http.token_file.as_mut()) {
-            *file = absolute(file)?;
-        }
+    pub(super) fn launch(&self, http: Option<Http>) -> Result<Launch> {
         let mut options = Vec::new();
         let tools = self.tools.iter().map(|folder| ("--tools", folder.clone()));
         let hooks = self.hooks.iter().map(|folder| ("--hooks", folder.clone()));
@@ -161,7 +158,7 @@ impl Options {
 }
 
 /// So that watched and shown paths stay right if the current directory changes.
-fn absolute(path: &Path) -> Result<PathBuf> {
+pub(super) fn absolute(path: &Path) -> Result<PathBuf> {
     std::path::absolute(path).with_context(|| format!("failed to find {}", path.display()))
 }
 

@@ -53,12 +53,31 @@ pub(super) struct Launch {
 pub(super) struct Http {
     /// Where it listens.
     pub(super) address: SocketAddr,
-    /// Whether it asks for a token.
-    pub(super) has_token: bool,
-    /// The file that it reads the token from, if not from its environment.
-    pub(super) token_file: Option<PathBuf>,
+    /// Where it finds its token.
+    pub(super) token: TokenSource,
     /// What clients may call it, beside its address.
     pub(super) allowed_hosts: Vec<String>,
+}
+
+/// Where a server finds its token, and so where its clients get it from.
+#[derive(Clone)]
+pub(super) enum TokenSource {
+    /// In the variable [`TOKEN_ENV`].
+    Environment,
+    /// In a file.
+    File {
+        /// The token itself.
+        text: String,
+        path: PathBuf,
+        /// Whether the operator named it. Else it is the one in the home, which the server finds by itself.
+        is_named: bool,
+    },
+}
+
+impl std::fmt::Debug for TokenSource {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("TokenSource")
+    }
 }
 
 /// What is printed.
@@ -74,7 +93,8 @@ pub(super) struct Printed {
 pub(super) fn render(client: Client, launch: &Launch) -> Result<Printed> {
     let server = Server::of(launch)?;
     if client.expands() {
-        let texts = std::iter::once(&server.program).chain(&server.arguments);
+        let remote = server.remote.iter().filter_map(|remote| remote.token_file.as_ref());
+        let texts = std::iter::once(&server.program).chain(&server.arguments).chain(remote);
         if let Some(text) = texts.into_iter().find(|text| text.contains("${")) {
             bail!("{text} contains ${{, which {} would replace; rename it", client.title());
         }
@@ -91,17 +111,17 @@ pub(super) fn render(client: Client, launch: &Launch) -> Result<Printed> {
         hint.push_str(&format!("# or run:\n{}\n", shell(&command)));
     }
     hint.push_str(&format!("# then: {}\n", client.then()));
-    if server.url.is_some() {
+    if let Some(remote) = &server.remote {
         hint.push_str(&format!("# start the host yourself:\n{}\n", shell(&server.command_line())));
-        if server.has_token {
-            let (token, asked) = (format!("with the token as {TOKEN_ENV} in"), "VS Code asks for");
-            hint.push_str(&match (client, server.has_token_file) {
-                (Client::VsCode, false) => format!("# {token} its environment; {asked} it\n"),
-                (Client::VsCode, true) => format!("# {asked} the token, which is in that file\n"),
-                (_, false) => format!("# {token} both environments\n"),
-                (_, true) => format!("# {token} the client's environment; it is in that file\n"),
-            });
-        }
+        hint.push_str(&match (client, &remote.token_file) {
+            (Client::VsCode, None) => {
+                format!("# with the token as {TOKEN_ENV} in its environment; VS Code asks for it\n")
+            }
+            (_, None) => format!("# with the token as {TOKEN_ENV} in both environments\n"),
+            (Client::VsCode, Some(file)) => format!("# VS Code asks for the token, which is in {file}\n"),
+            (Client::ClaudeCode, Some(file)) => format!("# the client reads the token from {file}\n"),
+            (_, Some(file)) => format!("# what is to be pasted holds the token of {file}: show it to nobody\n"),
+        });
     }
     Ok(Printed { stdout, hint })
 }
@@ -151,11 +171,36 @@ impl Client {
 struct Server {
     program: String,
     arguments: Vec<String>,
-    /// Where its MCP endpoint is.
-    url: Option<String>,
-    has_token: bool,
-    /// Whether it finds its token by itself.
-    has_token_file: bool,
+    /// How a client reaches it over HTTP.
+    remote: Option<Remote>,
+}
+
+/// What a client over HTTP needs.
+struct Remote {
+    /// Where the MCP endpoint is.
+    url: String,
+    /// The file with the token; none where it is in the environment.
+    token_file: Option<String>,
+    /// The token itself, where it is in a file.
+    token: Option<String>,
+}
+
+impl Remote {
+    fn of(http: &Http) -> Result<Self> {
+        let (token_file, token) = match &http.token {
+            TokenSource::Environment => (None, None),
+            TokenSource::File { text: token, path, .. } => (Some(text(path.as_os_str())?), Some(token.clone())),
+        };
+        Ok(Self { url: url(http.address)?, token_file, token })
+    }
+
+    /// The header's value, for a file in the user's home that no workspace contains. Clients expand the variable.
+    fn bearer(&self) -> String {
+        match &self.token {
+            Some(token) => format!("Bearer {token}"),
+            None => format!("Bearer ${{{TOKEN_ENV}}}"),
+        }
+    }
 }
 
 impl Server {
@@ -165,8 +210,8 @@ impl Server {
             None => arguments.push("--stdio".into()),
             Some(http) => {
                 arguments.extend(["--http".into(), http.address.to_string()]);
-                if let Some(file) = &http.token_file {
-                    arguments.extend(["--token-file".into(), text(file.as_os_str())?]);
+                if let TokenSource::File { path, is_named: true, .. } = &http.token {
+                    arguments.extend(["--token-file".into(), text(path.as_os_str())?]);
                 }
                 for name in &http.allowed_hosts {
                     arguments.extend(["--allow-host".into(), name.clone()]);
@@ -178,13 +223,7 @@ impl Server {
             arguments.push(text(option)?);
         }
         let (program, http) = (text(launch.program.as_os_str())?, launch.http.as_ref());
-        Ok(Self {
-            program,
-            arguments,
-            url: http.map(|http| url(http.address)).transpose()?,
-            has_token: http.is_some_and(|http| http.has_token),
-            has_token_file: http.is_some_and(|http| http.token_file.is_some()),
-        })
+        Ok(Self { program, arguments, remote: http.map(Remote::of).transpose()? })
     }
 
     fn command_line(&self) -> Vec<String> {
@@ -212,7 +251,7 @@ fn url(mut address: SocketAddr) -> Result<String> {
 
 fn claude_desktop(server: &Server) -> Result<String> {
     ensure!(
-        server.url.is_none(),
+        server.remote.is_none(),
         "Claude Desktop's file takes no URL; leave --http out (--token-file and --allow-host, too), and it starts \
          the host itself"
     );
@@ -221,83 +260,85 @@ fn claude_desktop(server: &Server) -> Result<String> {
 
 fn claude_code(server: &Server) -> Result<(String, Option<Vec<String>>)> {
     let add = ["claude", "mcp", "add", "--scope", "user"];
-    let (entry, command) = match &server.url {
+    let (entry, command) = match &server.remote {
         None => {
             let entry = json!({ "type": "stdio", "command": server.program, "args": server.arguments });
-            (entry, Some([words(&add), words(&[NAME, "--"]), server.command_line()].concat()))
+            (entry, [words(&add), words(&[NAME, "--"]), server.command_line()].concat())
         }
-        Some(url) => {
-            let mut entry = json!({ "type": "http", "url": url });
-            if server.has_token {
-                entry["headers"] = json!({ "Authorization": format!("Bearer ${{{TOKEN_ENV}}}") });
+        Some(remote) => {
+            let mut entry = json!({ "type": "http", "url": remote.url });
+            // The file lies in a project, where tools read it and people commit it: it says where the token is, and nothing more.
+            match &remote.token_file {
+                Some(file) => entry["headersHelper"] = json!(headers_helper(file)),
+                None => entry["headers"] = json!({ "Authorization": remote.bearer() }),
             }
-            // With a token it would be written out into a file: only the file above keeps it out.
-            let command = [words(&add), words(&["--transport", "http", NAME, url])].concat();
-            (entry, (!server.has_token).then_some(command))
+            let command = words(&["claude", "mcp", "add-json", "--scope", "user", NAME, &entry.to_string()]);
+            (entry, command)
         }
     };
-    Ok((pretty(&json!({ "mcpServers": { NAME: entry } }))?, command))
+    Ok((pretty(&json!({ "mcpServers": { NAME: entry } }))?, Some(command)))
+}
+
+/// The command that Claude Code runs for the headers of a connection: it prints them as JSON.
+fn headers_helper(token_file: &str) -> String {
+    let read = shell(&words(&["cat", token_file]));
+    format!(r#"printf '{{"Authorization":"Bearer %s"}}' "$({read})""#)
 }
 
 fn vs_code(server: &Server) -> Result<(String, Option<Vec<String>>)> {
     let mut whole = json!({ "servers": {} });
-    let entry = match &server.url {
-        None => json!({ "type": "stdio", "command": server.program, "args": server.arguments }),
-        Some(url) if server.has_token => {
-            // VS Code is seldom started from a shell that has the variable: it asks once, and keeps the answer safe.
+    let (entry, command) = match &server.remote {
+        None => {
+            let named = json!({ "name": NAME, "type": "stdio", "command": server.program, "args": server.arguments });
+            let entry = json!({ "type": "stdio", "command": server.program, "args": server.arguments });
+            (entry, Some(words(&["code", "--add-mcp", &named.to_string()])))
+        }
+        Some(Remote { url, .. }) => {
+            // VS Code is seldom started from a shell that has the variable, and its file may lie in a project: it asks once, and
+            // keeps the answer safe.
             let input = "hermes-host-token";
             whole["inputs"] =
                 json!([{ "type": "promptString", "id": input, "description": TOKEN_ENV, "password": true }]);
-            json!({ "type": "http", "url": url, "headers": { "Authorization": format!("Bearer ${{input:{input}}}") } })
+            let header = format!("Bearer ${{input:{input}}}");
+            (json!({ "type": "http", "url": url, "headers": { "Authorization": header } }), None)
         }
-        Some(url) => json!({ "type": "http", "url": url }),
     };
-    let mut named = json!({ "name": NAME });
-    if let (Value::Object(named), Value::Object(entry)) = (&mut named, &entry) {
-        named.extend(entry.clone());
-    }
     whole["servers"][NAME] = entry;
-    let asks = whole.get("inputs").is_some();
-    let command = (!asks).then(|| words(&["code", "--add-mcp", &named.to_string()]));
     Ok((pretty(&whole)?, command))
 }
 
 fn codex(server: &Server) -> (String, Option<Vec<String>>) {
     let head = format!("[mcp_servers.{NAME}]\n");
-    match &server.url {
+    match &server.remote {
         None => {
             let arguments: Vec<String> = server.arguments.iter().map(|argument| quoted(argument)).collect();
             let (command, list) = (quoted(&server.program), arguments.join(", "));
             let add = [words(&["codex", "mcp", "add", NAME, "--"]), server.command_line()].concat();
             (format!("{head}command = {command}\nargs = [{list}]\n"), Some(add))
         }
-        Some(url) => {
-            let (mut table, mut add) =
-                (format!("{head}url = {}\n", quoted(url)), vec!["codex", "mcp", "add", NAME, "--url", url]);
-            if server.has_token {
-                table.push_str(&format!("bearer_token_env_var = {}\n", quoted(TOKEN_ENV)));
-                add.extend(["--bearer-token-env-var", TOKEN_ENV]);
+        Some(remote) => {
+            let url = quoted(&remote.url);
+            if remote.token.is_some() {
+                let header = quoted(&remote.bearer());
+                return (format!("{head}url = {url}\nhttp_headers = {{ Authorization = {header} }}\n"), None);
             }
-            (table, Some(words(&add)))
+            let add = ["codex", "mcp", "add", NAME, "--url", &remote.url, "--bearer-token-env-var", TOKEN_ENV];
+            (format!("{head}url = {url}\nbearer_token_env_var = {}\n", quoted(TOKEN_ENV)), Some(words(&add)))
         }
     }
 }
 
 fn hermes(server: &Server) -> String {
     let head = format!("mcp_servers:\n  {NAME}:\n");
-    match &server.url {
+    match &server.remote {
         None => {
             let arguments: String =
                 server.arguments.iter().map(|argument| format!("      - {}\n", quoted(argument))).collect();
             format!("{head}    command: {}\n    args:\n{arguments}", quoted(&server.program))
         }
-        Some(url) => {
-            let mut entry = format!("{head}    url: {}\n", quoted(url));
-            if server.has_token {
-                let header = quoted(&format!("Bearer ${{{TOKEN_ENV}}}"));
-                entry.push_str(&format!("    headers:\n      Authorization: {header}\n"));
-            }
-            entry
+        Some(remote) => {
+            let (url, header) = (quoted(&remote.url), quoted(&remote.bearer()));
+            format!("{head}    url: {url}\n    headers:\n      Authorization: {header}\n")
         }
     }
 }

@@ -1,6 +1,11 @@
 //! `hermes-host run`.
 
-use std::{collections::HashSet, net::SocketAddr, path::PathBuf, sync::Arc};
+use std::{
+    collections::HashSet,
+    net::SocketAddr,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use anyhow::{Context, Result};
 use hermes_host::{
@@ -8,7 +13,7 @@ use hermes_host::{
     approval::{Approver, News, Question, Queue},
     component::Watcher,
     serve::{
-        http::{Metrics, Server, Settings, TOKEN_ENV, Token, guarded, router},
+        http::{Metrics, Server, Settings, TOKEN_ENV, Token, TokenFile, guarded, router},
         mcp::{CallListener, Mcp},
     },
 };
@@ -21,8 +26,10 @@ use tokio_util::sync::CancellationToken;
 use super::{
     OK, Options,
     ahead::Ahead,
-    list, output,
-    print_config::{self, Client, Http},
+    list,
+    options::absolute,
+    output,
+    print_config::{self, Client, Http, TokenSource},
     prompt::Prompt,
     watch::{Config, watch},
 };
@@ -32,7 +39,7 @@ const ADDRESS: &str = "127.0.0.1:7411";
 
 #[derive(clap::Args)]
 #[command(
-    after_help = "Examples:\n  hermes-host run                                  # MCP at http://127.0.0.1:7411/mcp, and the HTTP API\n  hermes-host run --stdio                          # what an agent starts by itself\n  hermes-host run --print-config claude-desktop    # what to paste there\n\nA server that other machines reach needs a token: HERMES_HOST_TOKEN, or --token-file FILE."
+    after_help = "Examples:\n  hermes-host run                                  # MCP at http://127.0.0.1:7411/mcp, and the HTTP API\n  hermes-host run --stdio                          # what an agent starts by itself\n  hermes-host run --print-config claude-desktop    # what to paste there\n\nHTTP clients send a token. It is made at the first start and lies in HOME/token, unless HERMES_HOST_TOKEN or --token-file FILE names another."
 )]
 pub(super) struct Args {
     /// Serve one client by MCP on stdin and stdout
@@ -41,7 +48,8 @@ pub(super) struct Args {
     /// Serve MCP and the HTTP API on this address
     #[arg(long, value_name = "ADDR", default_value = ADDRESS)]
     http: SocketAddr,
-    /// A file with the token that HTTP clients must send, readable by nobody else [default: $HERMES_HOST_TOKEN]
+    /// A file with the token that HTTP clients must send, readable by nobody else [default: $HERMES_HOST_TOKEN, else HOME/token,
+    /// made at the first start]
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
     /// A name that HTTP clients may call this server by, beside its address; may be given several times
@@ -52,29 +60,47 @@ pub(super) struct Args {
     print_config: Option<Client>,
 }
 
+/// The token of a server, and where it lies.
+struct ServerToken {
+    token: Token,
+    /// None where it is in the environment.
+    file: Option<TokenFile>,
+}
+
 impl Args {
-    fn token(&self) -> Result<Option<Token>> {
+    /// The operator's token, else the host's own, which is made where it is missing.
+    fn token(&self, options: &Options) -> Result<ServerToken> {
         let from_env = || std::env::var_os(TOKEN_ENV).filter(|token| !token.is_empty());
-        match (&self.token_file, from_env()) {
-            (Some(file), _) => Ok(Some(Token::from_file(file)?)),
+        let file = match (&self.token_file, from_env()) {
+            (Some(file), _) => TokenFile::named(absolute(file)?),
             (None, Some(token)) => {
                 let token = token.to_str().with_context(|| format!("{TOKEN_ENV} is no text"))?;
-                Ok(Some(Token::new(token).with_context(|| format!("{TOKEN_ENV} can't be used"))?))
+                let token = Token::new(token).with_context(|| format!("{TOKEN_ENV} can't be used"))?;
+                return Ok(ServerToken { token, file: None });
             }
-            (None, None) => Ok(None),
-        }
+            (None, None) => TokenFile::in_home(&options.home()?)?,
+        };
+        Ok(ServerToken { token: file.token()?, file: Some(file) })
     }
 
     /// The HTTP server that the options describe.
-    fn settings(&self) -> Result<Settings> {
-        Ok(Settings::new(self.http, self.token()?, &self.allow_host)?)
+    fn settings(&self, token: &Token) -> Result<Settings> {
+        Ok(Settings::new(self.http, token.clone(), &self.allow_host)?)
     }
 
-    /// The same for somebody who starts it later. What could not be started is refused here already, in the same words.
-    fn launch(&self) -> Result<Http> {
-        let has_token = self.settings()?.token().is_some();
-        let (token_file, allowed_hosts) = (self.token_file.clone(), self.allow_host.clone());
-        Ok(Http { address: self.http, has_token, token_file, allowed_hosts })
+    /// The same for a later start by hand. Options that no server could be started with are refused here already, in the same words.
+    fn launch(&self, options: &Options) -> Result<Http> {
+        let ServerToken { token, file } = self.token(options)?;
+        self.settings(&token)?;
+        let token = match file {
+            Some(file) => TokenSource::File {
+                text: file.text()?,
+                path: file.path().to_owned(),
+                is_named: self.token_file.is_some(),
+            },
+            None => TokenSource::Environment,
+        };
+        Ok(Http { address: self.http, token, allowed_hosts: self.allow_host.clone() })
     }
 }
 
@@ -82,7 +108,7 @@ pub(super) fn run(options: &Options, args: &Args, is_http_named: bool) -> Result
     if let Some(client) = args.print_config {
         // A token and names of the server are for HTTP alone, so whoever gives them means it.
         let is_http = is_http_named || args.token_file.is_some() || !args.allow_host.is_empty();
-        let launch = options.launch(is_http.then(|| args.launch()).transpose()?)?;
+        let launch = options.launch(is_http.then(|| args.launch(options)).transpose()?)?;
         let printed = print_config::render(client, &launch)?;
         output::paste(&printed.stdout)?;
         options.note(printed.hint.trim_end());
@@ -90,16 +116,16 @@ pub(super) fn run(options: &Options, args: &Args, is_http_named: bool) -> Result
     }
     let config = Config::seen(options.grant_file()?);
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().context("failed to start")?;
-    let settings = match args.stdio {
-        true => None,
-        false => Some(args.settings()?),
-    };
+    let token = (!args.stdio).then(|| args.token(options)).transpose()?;
+    let settings = token.as_ref().map(|token| args.settings(&token.token)).transpose()?;
+    let token_file = token.and_then(|token| token.file);
+    let token_file = token_file.as_ref().map(TokenFile::path);
     // Before anything is loaded: a port that is taken should not cost a minute of compiling.
     let server = match &settings {
         Some(settings) => Some(runtime.block_on(async { Server::bind(settings) })?),
         None => None,
     };
-    let host = options.serving_host(args.token_file.as_deref())?;
+    let host = options.serving_host(token_file)?;
     if !options.quiet && !args.stdio {
         list::show_found(&host, &config.file.read()?)?;
     }
@@ -113,7 +139,9 @@ pub(super) fn run(options: &Options, args: &Args, is_http_named: bool) -> Result
     runtime.block_on(async {
         let stop = stop_on_signals()?;
         match settings.zip(server) {
-            Some((settings, server)) => serve_http(options, &host, settings, server, &watched, stop).await?,
+            Some((settings, server)) => {
+                serve_http(options, &host, settings, server, &watched, token_file, stop).await?
+            }
             None => Mcp::new(host.clone(), None)?.serve_stdio(stop).await.context("failed to speak MCP on stdio")?,
         }
         host.shut_down().await;
@@ -130,6 +158,7 @@ async fn serve_http(
     settings: Settings,
     server: Server,
     watched: &[PathBuf],
+    token_file: Option<&Path>,
     stop: CancellationToken,
 ) -> Result<()> {
     let (settings, metrics) = (Arc::new(settings), Metrics::new(host));
@@ -138,7 +167,7 @@ async fn serve_http(
         counted.observe(tool, outcome.result.as_ref().err().map(|error| error.kind), time)
     });
     let mcp = Mcp::new(host.clone(), Some(listener))?;
-    let routes = router(host, &settings, &metrics, &stop).merge(mcp.routes(stop.clone(), settings.token().is_some()));
+    let routes = router(host, &metrics, &stop).merge(mcp.routes(stop.clone()));
     if let Some(person) = Prompt::if_there() {
         tokio::spawn(attend(host.approvals().clone(), person));
     }
@@ -147,6 +176,8 @@ async fn serve_http(
         let names: Vec<String> = watched.iter().map(|folder| folder.display().to_string()).collect();
         let (url, folders) = (format!("http://{address}"), names.join(", "));
         output::note(&format!("Ready: MCP at {url}/mcp, the API at {url}/openapi.json. Watching {folders}."));
+        let place = token_file.map_or_else(|| format!("${TOKEN_ENV}"), |file| file.display().to_string());
+        output::note(&format!("Clients send the token in {place}; --print-config CLIENT prints what to paste."));
         output::note("Press Ctrl-C to stop.");
     }
     server.serve(guarded(routes, settings), metrics.connections(), stop).await;

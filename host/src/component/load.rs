@@ -190,10 +190,12 @@ impl Loader {
         self.prepare::<K>(&artifact).ok()
     }
 
-    fn prepare<K: Kind>(&self, artifact: &VerifiedArtifact) -> Result<K::Prepared, String> {
+    fn prepare<K: Kind>(&self, artifact: &VerifiedArtifact) -> Result<K::Prepared, Failure> {
+        // The worker made this code a moment ago: what can go wrong is the mapping of it.
         let component = artifact::load(self.sandbox.engine(), artifact)
-            .map_err(|why| format!("failed to load the compiled code: {why:#}"))?;
-        K::prepare(&self.sandbox, &component).map_err(|why| format!("does not fit the interface: {why:#}"))
+            .map_err(|why| Failure::Passing(format!("failed to load the compiled code: {why:#}")))?;
+        K::prepare(&self.sandbox, &component)
+            .map_err(|why| Failure::Final(format!("does not fit the interface: {why:#}")))
     }
 
     /// Compiles, links, asks what it offers, and keeps all of it.
@@ -207,7 +209,7 @@ impl Loader {
             CompileError::Component(why) => Failure::Final(why),
             CompileError::Machine(why) => Failure::Passing(why),
         })?;
-        let prepared = self.prepare::<K>(&artifact).map_err(Failure::Final)?;
+        let prepared = self.prepare::<K>(&artifact)?;
         let run = pollster::block_on(K::ask(&self.sandbox, &prepared, limits.memory))
             .map_err(|busy| Failure::Passing(busy.to_string()))?;
         let raw = run.answer.map_err(|kill| {

@@ -3,6 +3,7 @@
 //!
 //! One bad file never stops the others: each gets one line of reason, a [`Refusal`].
 
+mod accounting;
 mod artifact;
 mod cache;
 mod compile;

@@ -15,6 +15,9 @@ pub(super) const COMMAND: &str = "__compile";
 /// The exit code for "this component can't be compiled", with the reason on stderr. Others mean the machine is to blame.
 pub(super) const INVALID: i32 = 3;
 
+/// The exit code for "the system refused memory". The parent decides by the worker's accounting whose doing that was.
+pub(super) const NO_MEMORY: i32 = 4;
+
 /// Whether this process was started as a worker.
 pub(crate) fn was_asked() -> bool {
     std::env::args_os().nth(1).is_some_and(|first| first == COMMAND)
@@ -67,8 +70,10 @@ fn work(mut arguments: impl Iterator<Item = OsString>) -> Result<(), Failure> {
     read.map_err(|why| machine(format!("failed to read the component: {why}")))?;
     let engine =
         crate::sandbox::for_compiling().map_err(|why| machine(format!("failed to make an engine: {why:#}")))?;
-    let artifact =
-        engine.precompile_component(&bytes).map_err(|why| Failure { code: INVALID, why: complaint(&why) })?;
+    let artifact = engine.precompile_component(&bytes).map_err(|why| Failure {
+        code: if crate::sandbox::is_out_of_memory(&why) { NO_MEMORY } else { INVALID },
+        why: complaint(&why),
+    })?;
     stdout().lock().write_all(&artifact).map_err(|why| machine(format!("failed to hand over the artifact: {why}")))
 }
 

@@ -7,16 +7,18 @@ use super::{
     CallError, ErrorKind,
     coerce::coerce,
     fault::{kind, tell},
+    validation::{INLINE_STEPS, OFFLOADED},
 };
 use crate::{
-    registry::Entry,
+    pattern_cost::STEPS,
+    registry::{Checker, Entry},
     sandbox::limits::{MIB, thousands},
 };
 
 /// Bytes of arguments. A whole file to write fits; more is no argument but a transfer.
 const ARGUMENT_BYTES: usize = 4 * MIB;
 
-/// Values in the arguments, the nested ones too. Each takes a hundred bytes and is held against the schema on the caller's thread.
+/// Values in the arguments, the nested ones too. Each takes a hundred bytes and is held against the schema.
 const ARGUMENT_VALUES: usize = 50_000;
 
 /// Bytes of arguments up to which several faults are looked for at once.
@@ -30,6 +32,9 @@ pub(super) fn limits() -> Vec<(&'static str, String)> {
     vec![
         ("arguments of one call", format!("{} MiB", ARGUMENT_BYTES / MIB)),
         ("values in them, nested ones too", thousands(ARGUMENT_VALUES as u64)),
+        ("steps of checking them on the caller's thread", thousands(INLINE_STEPS)),
+        ("steps of one match of a pattern, and visits of values by a schema", thousands(STEPS)),
+        ("checks on threads of their own at the same time", OFFLOADED.to_string()),
     ]
 }
 
@@ -56,8 +61,10 @@ pub(super) fn prepare(entry: Option<&Entry>, text: &str) -> Result<String, CallE
     let text_of = |value: &Value| serde_json::to_string(value).map_err(|why| invalid(why.to_string()));
     let Some(entry) = entry else { return text_of(&given) };
     let name = &entry.definition.name;
+    let checker = entry.checker().map_err(|why| CallError::new(ErrorKind::Failed, &why))?;
     let value = coerce(given, &entry.definition.parameters);
-    let validator = entry.validator().map_err(|why| CallError::new(ErrorKind::Failed, &why))?;
+    check_cost(checker, text, &value)?;
+    let validator = &checker.validator;
     let taken = if validator.is_valid(&value) {
         Some(text_of(&value)?)
     } else {
@@ -77,6 +84,41 @@ pub(super) fn prepare(entry: Option<&Entry>, text: &str) -> Result<String, CallE
     };
     let faults: Vec<String> = found.iter().map(tell).collect();
     Err(invalid(format!("{name}: {}", faults.join("; "))))
+}
+
+/// Whether validation ends soon, whatever the value: what the schema holds it against can't be ended half-way.
+fn check_cost(checker: &Checker, text: &str, value: &Value) -> Result<(), CallError> {
+    let count = count(value);
+    if count > ARGUMENT_VALUES {
+        return Err(invalid(format!("the arguments have more than {ARGUMENT_VALUES} values")));
+    }
+    if checker.cost.visits(count) > STEPS {
+        let why = format!("the arguments have {count} values, which are too many for a schema as large as this tool's");
+        return Err(invalid(why));
+    }
+    if checker.cost.name_places.saturating_mul(text.len() as u64) > STEPS {
+        let why =
+            format!("the arguments have {} bytes, too many for patternProperties as costly as this tool's", text.len());
+        return Err(invalid(why));
+    }
+    Ok(())
+}
+
+/// Values in a value, itself included. No parser makes one that is nested deeper than 128.
+fn count(value: &Value) -> usize {
+    match value {
+        Value::Array(items) => 1 + items.iter().map(count).sum::<usize>(),
+        Value::Object(members) => 1 + members.values().map(count).sum::<usize>(),
+        _ => 1,
+    }
+}
+
+/// Reads JSON that came in a string, unless it has more values than arguments may have.
+pub(super) fn parse_contained(text: &str) -> Option<Value> {
+    if values(text) > ARGUMENT_VALUES {
+        return None;
+    }
+    serde_json::from_str(text).ok()
 }
 
 fn invalid(why: String) -> CallError {

@@ -3,7 +3,8 @@
 
 use serde_json::{Map, Value};
 
-use super::numeral;
+use super::{arguments::parse_contained, numeral};
+use crate::registry::Effort;
 
 /// How many references are followed for one value. Schemas that refer to themselves were refused when they were registered, so
 /// this and all recursion here ends.
@@ -21,6 +22,10 @@ fn to_schema(value: Value, schema: &Value, root: &Value) -> Value {
     // Nearly every value is what a simple schema asks for, and every call comes by here.
     if only_type(schema).is_some_and(|kind| is_of(&value, kind)) {
         return inside(value, schema, root);
+    }
+    // What is left as it is will be refused: where there is no time left, nothing is said of it anyway.
+    if Effort::is_spent() {
+        return value;
     }
     let schema = resolve(schema, root);
     if says_null(&value) && allows_null(schema, root) {
@@ -73,7 +78,7 @@ fn to_branch(value: Value, branches: &[Value], root: &Value) -> Value {
 fn contained(value: &Value) -> Option<Value> {
     let text = value.as_str()?.trim();
     let opens = text.starts_with(['[', '{']);
-    opens.then(|| serde_json::from_str(text).ok()).flatten()
+    opens.then(|| parse_contained(text)).flatten()
 }
 
 /// Whether a value is meant for a branch: it has the branch's type and is one of its values, and, being an object, has the members
@@ -161,10 +166,10 @@ fn retype<'a>(value: &Value, mut types: impl Iterator<Item = &'a str> + Clone) -
         "boolean" if text.eq_ignore_ascii_case("false") => Some(false.into()),
         "integer" => numeral::integer(text).map(Value::Number),
         "number" => numeral::number(text).map(Value::Number),
-        "object" => serde_json::from_str(text).ok().filter(Value::is_object),
+        "object" => parse_contained(text).filter(Value::is_object),
         "array" => {
             let wrapped = || (!all.any(|kind| kind == "string")).then(|| vec![value.clone()].into());
-            serde_json::from_str(text).ok().filter(Value::is_array).or_else(wrapped)
+            parse_contained(text).filter(Value::is_array).or_else(wrapped)
         }
         _ => None,
     })

@@ -26,6 +26,7 @@ mod reply;
 mod sanitise;
 mod spill;
 mod trail;
+mod validation;
 
 pub(crate) use arguments::check_size;
 pub use batch::{BATCH_CALLS, BATCH_WALL, BatchCall, BatchTooLarge};
@@ -45,6 +46,7 @@ pub(crate) use plan::Safety;
 use plan::plan;
 pub use reply::Reply;
 pub(crate) use spill::Spill;
+pub(crate) use validation::Validation;
 
 /// The table of what bounds dispatch, for the documentation, in Markdown.
 pub fn limits_table() -> String {

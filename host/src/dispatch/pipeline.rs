@@ -1,7 +1,7 @@
 //! The way of every call, in one place: guardrails, coerce, validate, hooks, approval, invoke, hooks, bound, mark, guardrails,
 //! audit.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use futures_util::future::BoxFuture;
 
@@ -12,13 +12,14 @@ use super::{
     reports_failure,
     spill::Spill,
     trail::{NAME_BYTES, Trail},
+    validation::{self, Validation},
 };
 use crate::{
     approval::{Asker, Gate, Ruling},
     audit::Audit,
     component::{Digest, Loader},
     registry::Entry,
-    sandbox::{Control, KillReason, Sandbox, caught, given_up},
+    sandbox::{Control, KillReason, Limits, Sandbox, caught, given_up},
     text::one_line,
     wit::latest,
 };
@@ -41,7 +42,8 @@ pub(crate) struct Pipeline {
     pub(crate) gate: Arc<Gate>,
     pub(crate) interceptors: Vec<Arc<dyn Interceptor>>,
     pub(crate) spill: Spill,
-    pub(crate) audit: Audit,
+    pub(crate) audit: Arc<Audit>,
+    pub(crate) validation: Validation,
 }
 
 /// Who answers a call.
@@ -138,9 +140,17 @@ impl Pipeline {
             }
         };
         let entry = tool.as_ref().ok();
+        let prepared = match validation::inline(entry.map(Arc::as_ref), incoming.arguments)? {
+            Some(prepared) => prepared,
+            None => {
+                // In a box, since every call would carry its size.
+                let checked = Box::pin(self.validation.offload(&self.sandbox, name, entry, incoming.arguments));
+                unless_cancelled(name, &context.control, checked).await??
+            }
+        };
         let call = latest::Call {
             name: (*name).to_owned(),
-            arguments: arguments::prepare(entry.map(Arc::as_ref), incoming.arguments)?,
+            arguments: prepared.arguments,
             context: latest::Context {
                 call_id: call_id.clone(),
                 task_id: context.task_id.clone(),
@@ -158,7 +168,7 @@ impl Pipeline {
         self.approve(entry.map(Arc::as_ref), &call, &reasons, &context.control, trail).await?;
         let mut outcome = match (self.intercepted(&call, &context.control).await?, &tool) {
             (Some(outcome), _) => outcome,
-            (None, Ok(entry)) => self.invoke(entry, &call, &context.control).await?,
+            (None, Ok(entry)) => self.invoke(entry, &call, &context.control, prepared.took, trail).await?,
             (None, Err(unknown)) => return Err(unknown.clone()),
         };
         outcome.result = hooks.after(&call, outcome.result).await;
@@ -229,14 +239,25 @@ impl Pipeline {
         Ok(None)
     }
 
-    /// The tool's own component, in a fresh instance.
-    async fn invoke(&self, entry: &Entry, call: &latest::Call, control: &Control) -> Result<Outcome, CallError> {
+    /// The tool's own component, in a fresh instance, with what checking its arguments left of its time.
+    async fn invoke(
+        &self,
+        entry: &Entry,
+        call: &latest::Call,
+        control: &Control,
+        taken: Duration,
+        trail: &Trail<'_>,
+    ) -> Result<Outcome, CallError> {
         let name = &call.name;
         let component = &entry.component;
         let prepared = component.prepared(&self.loader).await;
         let prepared = prepared.map_err(|why| CallError::new(ErrorKind::Unavailable, &format!("{name}: {why}")))?;
-        let run =
-            self.sandbox.handle(prepared, component.limits, &component.granted, call.clone(), control.clone()).await?;
+        let limits = Limits { wall: component.limits.wall.saturating_sub(taken), ..component.limits };
+        // Commands alone can end the host.
+        let recording =
+            component.granted.commands.as_ref().map(|_| component.granted.recording(trail.before_effects()));
+        let granted = recording.as_ref().unwrap_or(&component.granted);
+        let run = self.sandbox.handle(prepared, limits, granted, call.clone(), control.clone()).await?;
         let result = match run.answer {
             Ok(Ok(content)) => Reply::accept(name, content),
             Ok(Err(failure)) => Err(failure.into()),

@@ -1,12 +1,16 @@
 //! What the audit will say of a call. A call that is dropped on its way leaves its line too.
 
-use std::time::Instant;
+use std::{
+    sync::{Arc, Mutex, PoisonError},
+    time::Instant,
+};
 
 use jiff::Timestamp;
 
 use super::{Incoming, Outcome};
 use crate::{
     audit::{Audit, AuditError, Record},
+    capability::{Capability, EffectRecorder},
     component::Digest,
     sandbox::Usage,
     text::one_line,
@@ -17,7 +21,7 @@ pub(super) const NAME_BYTES: usize = 200;
 
 /// The trail of one call.
 pub(super) struct Trail<'a> {
-    audit: &'a Audit,
+    audit: &'a Arc<Audit>,
     call: &'a Incoming<'a>,
     component: Option<Digest>,
     /// Of the arguments as the tool gets them; as they came, where it never does.
@@ -31,9 +35,30 @@ pub(super) struct Trail<'a> {
 }
 
 impl<'a> Trail<'a> {
-    pub(super) fn new(audit: &'a Audit, call: &'a Incoming<'a>, component: Option<Digest>) -> Self {
+    pub(super) fn new(audit: &'a Arc<Audit>, call: &'a Incoming<'a>, component: Option<Digest>) -> Self {
         let started = Instant::now();
         Self { audit, call, component, arguments: None, approval: None, result: None, started, written: false }
+    }
+
+    /// What puts the call on record before its first command, which could end the host: by a line of its own, with the outcome
+    /// `begun`. The line of the call's end follows, unless the host ended first.
+    pub(super) fn before_effects(&self) -> EffectRecorder {
+        let (audit, started) = (Arc::clone(self.audit), self.started);
+        let next = Mutex::new(Some(self.record(&Usage::default(), "begun")));
+        EffectRecorder::new(move |approval| {
+            let mut next = next.lock().unwrap_or_else(PoisonError::into_inner);
+            let Some(record) = next.as_ref() else { return Ok(()) };
+            let record = Record {
+                time: Timestamp::now(),
+                capabilities: vec![Capability::Terminal.name().to_owned()],
+                approval: approval.map(str::to_owned).or_else(|| record.approval.clone()),
+                duration_us: micros(started),
+                ..record.clone()
+            };
+            audit.append(record).map_err(|why| why.to_string())?;
+            *next = None;
+            Ok(())
+        })
     }
 
     /// Writes the line. A call that ran, went well and touched nothing but its own log has done nothing outside the sandbox, so
@@ -63,10 +88,14 @@ impl<'a> Trail<'a> {
             approval: usage.approval.or(self.approval).map(str::to_owned),
             fuel: usage.fuel,
             memory: usage.memory as u64,
-            duration_us: u64::try_from(self.started.elapsed().as_micros()).unwrap_or(u64::MAX),
+            duration_us: micros(self.started),
             outcome: outcome.to_owned(),
         }
     }
+}
+
+fn micros(started: Instant) -> u64 {
+    u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX)
 }
 
 impl Drop for Trail<'_> {

@@ -3,12 +3,18 @@
 use std::{
     ffi::{OsStr, OsString},
     fmt,
+    path::{Path, PathBuf},
 };
 
 use serde::{Deserialize, Serialize, de::Error};
 
-use super::UnwantedCommands;
-use crate::capability::terminal::{Place, Target};
+use super::{
+    UnwantedCommands,
+    folder::{locate, operators_home},
+};
+use crate::capability::terminal::{
+    EscalationRule, EscalationRules, Launcher, Place, SandboxPolicy, Target, cache_names, layers,
+};
 
 /// In an argument's pattern: any text. Alone as the last pattern, twice: any number of further arguments.
 const ANY: char = '*';
@@ -17,11 +23,11 @@ const ANY: char = '*';
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Backend {
-    /// On this machine, as the host's own user. Only for bundled components: all others are confined.
-    #[default]
-    Local,
     /// On this machine, confined, for all components.
+    #[default]
     Sandbox,
+    /// On this machine, as the host's own user. Only for bundled components: all others are confined.
+    Local,
     /// On another machine. Only for bundled components, too.
     Ssh,
 }
@@ -30,8 +36,11 @@ pub enum Backend {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TerminalConfig {
     backend: Backend,
-    network: bool,
+    escalations: EscalationRules,
     ssh: Option<Target>,
+    read: Vec<String>,
+    write: Vec<String>,
+    caches: Option<Vec<String>>,
 }
 
 impl<'de> Deserialize<'de> for TerminalConfig {
@@ -41,28 +50,79 @@ impl<'de> Deserialize<'de> for TerminalConfig {
         struct Written {
             #[serde(default)]
             backend: Backend,
-            /// Whether what the bundled components run confined reaches the network.
+            /// Whether what the bundled components run confined may ask for the network, or always has it.
             #[serde(default)]
-            network: bool,
+            network: EscalationRule,
+            /// Whether it may ask to run unconfined.
+            #[serde(default)]
+            unconfined: EscalationRule,
             ssh: Option<Target>,
+            #[serde(default)]
+            read: Vec<String>,
+            #[serde(default)]
+            write: Vec<String>,
+            caches: Option<Vec<String>>,
         }
-        let Written { backend, network, ssh } = Written::deserialize(deserializer)?;
-        match (backend, &ssh) {
-            (Backend::Ssh, None) => Err(D::Error::custom("backend = \"ssh\" needs ssh = { host = \"…\" }")),
-            _ => Ok(Self { backend, network, ssh }),
+        let Written { backend, network, unconfined, ssh, read, write, caches } = Written::deserialize(deserializer)?;
+        if backend == Backend::Ssh && ssh.is_none() {
+            return Err(D::Error::custom("backend = \"ssh\" needs ssh = { host = \"…\" }"));
         }
+        for path in read.iter().chain(&write) {
+            located(path, Path::new("/")).map_err(D::Error::custom)?;
+        }
+        let known: Vec<&str> = cache_names().collect();
+        if let Some(unknown) = caches.iter().flatten().find(|name| !known.contains(&name.as_str())) {
+            return Err(D::Error::custom(format!("no package cache {unknown:?}; known are {}", known.join(", "))));
+        }
+        Ok(Self { backend, escalations: EscalationRules { network, unconfined }, ssh, read, write, caches })
     }
 }
 
 impl TerminalConfig {
     /// Where a component's commands run.
-    pub fn place(&self, is_bundled: bool, grant: &TerminalGrant) -> Place {
+    pub fn place(&self, is_bundled: bool, grant: &TerminalGrant, workspace: &Path) -> Place {
         match (self.backend, &self.ssh) {
             (Backend::Ssh, Some(target)) if is_bundled => Place::Ssh(target.clone()),
             (Backend::Local, _) if is_bundled => Place::Local,
-            _ => Place::Sandbox { network: grant.network || (is_bundled && self.network) },
+            _ => {
+                let is_given = is_bundled && self.escalations.network == EscalationRule::Allow;
+                Place::Sandbox { network: grant.network || is_given, policy: self.policy(workspace) }
+            }
         }
     }
+
+    /// One line for the operator: where the commands of bundled components run, what holds them, and why.
+    pub fn summary(&self) -> String {
+        match (self.backend, &self.ssh) {
+            (Backend::Sandbox, _) => match layers::held(&Launcher::default()) {
+                Ok(held) => format!("confined by {}", layers::described(held)),
+                Err(why) => why.to_string(),
+            },
+            (Backend::Ssh, Some(target)) => {
+                format!("on {}, not confined there (backend = \"ssh\" in hermes.toml)", target.host)
+            }
+            (Backend::Local | Backend::Ssh, _) => "not confined: backend = \"local\" in hermes.toml".into(),
+        }
+    }
+
+    /// What the commands of a component may ask for. Only bundled ones may ask: a stranger's words are no reason.
+    pub fn escalations(&self, is_bundled: bool) -> EscalationRules {
+        match is_bundled {
+            true => self.escalations,
+            false => EscalationRules { network: EscalationRule::Never, unconfined: EscalationRule::Never },
+        }
+    }
+
+    fn policy(&self, workspace: &Path) -> SandboxPolicy {
+        // A path that can't be located was refused when the configuration was read.
+        let paths = |paths: &[String]| paths.iter().filter_map(|path| located(path, workspace).ok()).collect();
+        SandboxPolicy { read: paths(&self.read), write: paths(&self.write), caches: self.caches.clone() }
+    }
+}
+
+/// Where a path of the operator leads, from the workspace.
+fn located(path: &str, workspace: &Path) -> Result<PathBuf, String> {
+    locate(Path::new(path), operators_home().as_deref(), workspace)
 }
 
 /// Commands that a component may run. None, unless it is said.

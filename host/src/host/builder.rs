@@ -13,9 +13,12 @@ use super::{Added, BUNDLED, Current, Host, Inner, LoadListener};
 use crate::{
     approval::{Approver, Gate, ReviewerError},
     audit::{Audit, AuditError},
-    capability::terminal::{Launcher, Terminals, launch, process},
+    capability::{
+        fs::Shared,
+        terminal::{Launcher, Terminals, process},
+    },
     component::{Cache, CacheError, CompileLimits, Compiler, Loader, ScanError, make_folder, scan, worker},
-    dispatch::{Hook, Interceptor, Pipeline, Spill},
+    dispatch::{Hook, Interceptor, Pipeline, Spill, Validation},
     grant::{ConfigError, GrantFile},
     registry::{Availability, Redescriptions, ToolsetError},
     sandbox::Sandbox,
@@ -158,11 +161,25 @@ impl HostBuilder {
         self
     }
 
-    /// Makes the host and loads all components. Takes a while where some must be compiled.
+    /// The host's own files and folders, absolute: its home with the cache, its configuration, its components, and what was named
+    /// as secret. They decide what a command may do, so they are not for commands. `approvals explain` judges by the same list.
+    pub fn own_paths(&self) -> Result<Vec<PathBuf>, HostError> {
+        let home = self.home.clone().map_or_else(default_home, Ok)?;
+        let or_default =
+            |given: &[PathBuf], name| if given.is_empty() { vec![home.join(name)] } else { given.to_vec() };
+        let config = self.config.clone().unwrap_or_else(|| home.join("hermes.toml"));
+        let folders = [or_default(&self.folders, "tools"), or_default(&self.hook_folders, "hooks")].concat();
+        let own = [home.clone(), config].into_iter().chain(folders).chain(self.secret_files.iter().cloned());
+        Ok(own.map(|path| std::path::absolute(&path).unwrap_or(path)).collect())
+    }
+
+    /// Makes the host and loads all components. Takes a while where some must be compiled. From then on this process catches SIGXFSZ
+    /// and SIGXCPU: a lowered limit on files or time makes a write fail, and does not end the host.
     pub fn build(self) -> Result<Host, HostError> {
-        if launch::was_asked() {
+        if hermes_launch::was_asked() {
             return Err(HostError::WorkerNotRun);
         }
+        let own_paths = self.own_paths()?;
         // Whoever watches folders names files by whole paths.
         let whole = |path: PathBuf| std::path::absolute(&path).unwrap_or(path);
         let home = whole(self.home.map_or_else(default_home, Ok)?);
@@ -173,11 +190,11 @@ impl HostBuilder {
             None => Compiler::Worker(OWN_PROGRAM.into(), CompileLimits::STANDARD),
         };
         let (config, config_is_named) = match self.config {
-            Some(config) => (config, true),
+            Some(config) => (whole(config), true),
             None => (home.join("hermes.toml"), false),
         };
         let launcher = match &compiler {
-            Compiler::Worker(program, _) => Launcher::at(program),
+            Compiler::Worker(program, _) => Launcher::embedded_or(program),
             _ => Launcher::default(),
         };
         let sandbox = Arc::new(Sandbox::new().map_err(HostError::Sandbox)?);
@@ -196,9 +213,6 @@ impl HostBuilder {
             gate = gate.with_approver(approver);
         }
         let gate = Arc::new(gate);
-        // What decides what a command may do is not for commands.
-        let given = folders.iter().chain(&hook_folders).chain(&self.secret_files).cloned();
-        let hidden = [home.clone(), config.clone()].into_iter().chain(given).collect();
         let loader = Arc::new(Loader::new(Arc::clone(&sandbox), cache, compiler));
         let pipeline = Pipeline {
             sandbox,
@@ -206,7 +220,8 @@ impl HostBuilder {
             gate: Arc::clone(&gate),
             interceptors: self.interceptors,
             spill: Spill::new(home.join("results")),
-            audit: Audit::open(&home)?,
+            audit: Arc::new(Audit::open(&home)?),
+            validation: Validation::default(),
         };
         let host = Host(Arc::new(Inner {
             config,
@@ -224,9 +239,9 @@ impl HostBuilder {
                 policy: Arc::default(),
                 settings: Arc::default(),
             }),
-            files: Arc::default(),
+            files: Arc::new(Shared::with_decider(Arc::clone(&gate) as _)),
             people: Arc::default(),
-            terminals: Arc::new(Terminals::new(launcher, workspace.clone(), hidden, gate, self.notices)),
+            terminals: Arc::new(Terminals::new(launcher, workspace.clone(), own_paths, gate, self.notices)),
             availability: Availability::default(),
             redescriptions: Redescriptions::default(),
             instance: format!("{:08x}", RandomState::new().hash_one(std::process::id()) as u32),

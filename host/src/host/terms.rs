@@ -44,7 +44,7 @@ impl Host {
         });
         Terms {
             limits: grant.map_or(Limits::HANDLE, |grant| grant.limits()),
-            granted: Granted { folders: Some(Arc::new(folders)), commands, asking },
+            granted: Granted { folders: Some(Arc::new(folders)), commands, asking, effects: None },
         }
     }
 
@@ -60,9 +60,10 @@ impl Host {
         if grant.is_empty() {
             return None;
         }
-        let place = config.terminal.place(is_bundled, &grant);
+        let place = config.terminal.place(is_bundled, &grant, &self.0.workspace);
+        let escalations = config.terminal.escalations(is_bundled);
         let (component, terminals) = (component.to_owned(), Arc::clone(&self.0.terminals));
-        Some(Arc::new(Commands { component, grant, place, terminals }))
+        Some(Arc::new(Commands { component, grant, place, escalations, terminals }))
     }
 
     fn results(&self) -> std::path::PathBuf {

@@ -5,9 +5,7 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-use jsonschema::Validator;
-
-use super::{Definition, near::near, schema};
+use super::{Definition, near::near, schema::Checker};
 use crate::component::{Component, Refusal};
 
 /// One tool and the component behind it.
@@ -17,32 +15,32 @@ pub struct Entry {
     pub definition: Definition,
     /// Who answers its calls.
     pub component: Arc<Component>,
-    validator: OnceLock<Validator>,
-    output_validator: OnceLock<Validator>,
+    checker: OnceLock<Checker>,
+    output_checker: OnceLock<Checker>,
 }
 
 impl Entry {
     fn new(definition: Definition, component: Arc<Component>) -> Self {
-        Self { definition, component, validator: OnceLock::new(), output_validator: OnceLock::new() }
+        Self { definition, component, checker: OnceLock::new(), output_checker: OnceLock::new() }
     }
 
     /// What checks arguments, made for the first call.
-    pub(crate) fn validator(&self) -> Result<&Validator, String> {
-        if let Some(validator) = self.validator.get() {
-            return Ok(validator);
+    pub(crate) fn checker(&self) -> Result<&Checker, String> {
+        if let Some(checker) = self.checker.get() {
+            return Ok(checker);
         }
-        let made = schema::validator(&self.definition.parameters)?;
-        Ok(self.validator.get_or_init(|| made))
+        let made = Checker::new(&self.definition.parameters)?;
+        Ok(self.checker.get_or_init(|| made))
     }
 
     /// What checks results, made for the first one. Nothing where the tool promises no schema.
-    pub(crate) fn output_validator(&self) -> Result<Option<&Validator>, String> {
+    pub(crate) fn output_checker(&self) -> Result<Option<&Checker>, String> {
         let Some(output) = &self.definition.output else { return Ok(None) };
-        if let Some(validator) = self.output_validator.get() {
-            return Ok(Some(validator));
+        if let Some(checker) = self.output_checker.get() {
+            return Ok(Some(checker));
         }
-        let made = schema::validator(output)?;
-        Ok(Some(self.output_validator.get_or_init(|| made)))
+        let made = Checker::new(output)?;
+        Ok(Some(self.output_checker.get_or_init(|| made)))
     }
 }
 

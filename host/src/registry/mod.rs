@@ -3,14 +3,17 @@
 
 mod annotations;
 mod availability;
+mod bounded_pattern;
 mod catalogue;
 mod definition;
+mod effort;
 mod format;
 mod mentions;
 mod near;
 mod provider;
 mod redescribe;
 mod schema;
+mod schema_cost;
 mod search;
 mod subschema;
 mod subscription;
@@ -22,11 +25,13 @@ pub(crate) use availability::Answer;
 pub use availability::{Availability, CHECK_TTL, FLAP_GRACE, Status};
 pub use catalogue::{Catalogue, Entry};
 pub use definition::{Definition, Hints};
+pub(crate) use effort::Effort;
 pub use format::Format;
 pub(crate) use mentions::Mentions;
 pub(crate) use near::near;
 pub use provider::{Provider, adapt};
 pub(crate) use redescribe::{Redescribed, Redescriptions, accept as accept_redescriptions};
+pub(crate) use schema::Checker;
 pub(crate) use search::{Document, search};
 pub use subscription::Subscription;
 pub use tool_search::{

@@ -36,6 +36,7 @@ impl Guests {
     pub(super) fn new() -> std::io::Result<Self> {
         // Timers are looked at after every slice: busy guests would hold them up for dozens of slices otherwise.
         let runtime = Builder::new_multi_thread().thread_name("hermes-guest").event_interval(1).enable_all().build()?;
+        super::signals::survive(&runtime)?;
         Ok(Self(Some(runtime)))
     }
 

@@ -120,7 +120,7 @@ impl Kill {
 }
 
 /// Whether the operating system refused memory. The kind of error depends on which call met the refusal.
-fn is_out_of_memory(error: &wasmtime::Error) -> bool {
+pub(crate) fn is_out_of_memory(error: &wasmtime::Error) -> bool {
     let io = error.downcast_ref::<std::io::Error>().and_then(std::io::Error::raw_os_error);
     let errno = error.downcast_ref::<rustix::io::Errno>().map(|errno| errno.raw_os_error());
     io.or(errno) == Some(rustix::io::Errno::NOMEM.raw_os_error())

@@ -12,7 +12,7 @@ pub const MIB: usize = 1 << 20;
 pub struct Limits {
     /// Instructions, roughly: one unit of wasmtime's fuel for most of them.
     pub fuel: u64,
-    /// From the moment the call gets its place to its end, host calls included.
+    /// From the moment the call gets its permit to its end, host calls included.
     pub wall: Duration,
     /// Bytes of all linear memories together.
     pub memory: usize,
@@ -115,11 +115,16 @@ pub const LOG_LINE_BYTES: usize = 4 * KIB;
 /// 64 times 64 MiB. Attack 11.
 pub const CONCURRENT_CALLS: usize = 64;
 
-/// Calls that wait for a place. One more is refused at once as `busy`: a queue that grows without end only hides an overload.
+/// Calls of one component that run at the same time, where no other component has any. It gets one more only while it holds fewer
+/// permits than are free, so that another component's call is served at once; with others there are fewer. Lower, and a host with one
+/// busy tool leaves the machine idle; higher, and slow calls of one tool keep every other from running. Attack 62.
+pub const COMPONENT_CALLS: usize = CONCURRENT_CALLS / 2;
+
+/// Calls that wait for a permit, shared by the same rule: half of them for one component. One more is refused at once as `busy`: a queue that grows without end only hides an overload.
 /// Attack 11.
 pub const QUEUED_CALLS: usize = 256;
 
-/// Runs of `check` and `register` at the same time. They have places of their own: tools that are slow to say whether they work
+/// Runs of `check` and `register` at the same time, half of them for one component. They have permits of their own: tools that are slow to say whether they work
 /// must not keep others from working. Attack 2.
 pub const CONCURRENT_CHECKS: usize = 16;
 
@@ -161,7 +166,9 @@ pub fn table() -> String {
         ("lines in that log", count(LOG_LINES)),
         ("one log line", bytes(LOG_LINE_BYTES)),
         ("calls at the same time", count(CONCURRENT_CALLS)),
-        ("calls waiting for a place", count(QUEUED_CALLS)),
+        ("of these, calls of one component, at most", count(COMPONENT_CALLS)),
+        ("calls waiting for a permit", count(QUEUED_CALLS)),
+        ("of these, calls of one component, at most", count(QUEUED_CALLS / 2)),
         ("checks at the same time", count(CONCURRENT_CHECKS)),
         ("all checks for one list", format!("{} s", CATALOGUE_WALL.as_secs())),
         ("epoch tick", format!("{} ms", TICK.as_millis())),

@@ -1,4 +1,9 @@
-//! What a call has used of the machine's memory, summed over everything it has.
+//! The memory of one call: its linear memories and what the host holds in memory on its behalf, under one limit.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering},
+};
 
 use wasmtime::ResourceLimiter;
 
@@ -7,21 +12,77 @@ use super::{
     limits,
 };
 
+/// Bytes that one call holds, wherever they lie. One limit for both kinds: the operator gives a component one number, and what a
+/// call takes of the machine is bounded by it. A second budget would let each call take the sum.
+#[derive(Debug)]
+pub(crate) struct MemoryAccount {
+    limit: usize,
+    used: AtomicUsize,
+    peak: AtomicUsize,
+}
+
+impl MemoryAccount {
+    pub(crate) fn new(limit: usize) -> Arc<Self> {
+        Arc::new(Self { limit, used: AtomicUsize::new(0), peak: AtomicUsize::new(0) })
+    }
+
+    /// A charge of these bytes, released on drop. Nothing where they do not fit.
+    pub(crate) fn charge(self: &Arc<Self>, bytes: usize) -> Option<MemoryCharge> {
+        let mut charge = MemoryCharge { account: Arc::clone(self), bytes: 0 };
+        charge.grow(bytes).then_some(charge)
+    }
+
+    fn take(&self, bytes: usize) -> Result<(), usize> {
+        let add = |used: usize| used.checked_add(bytes).filter(|total| *total <= self.limit);
+        match self.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, add) {
+            Ok(before) => {
+                self.peak.fetch_max(before + bytes, Ordering::Relaxed);
+                Ok(())
+            }
+            Err(used) => Err(used.saturating_add(bytes)),
+        }
+    }
+}
+
+/// Bytes that the host holds in memory for a guest.
+#[derive(Debug)]
+pub(crate) struct MemoryCharge {
+    account: Arc<MemoryAccount>,
+    bytes: usize,
+}
+
+impl MemoryCharge {
+    /// Adds to the charge; false, and nothing is added, where that does not fit.
+    pub(crate) fn grow(&mut self, more: usize) -> bool {
+        let fits = self.account.take(more).is_ok();
+        self.bytes += if fits { more } else { 0 };
+        fits
+    }
+}
+
+impl Drop for MemoryCharge {
+    fn drop(&mut self) {
+        self.account.used.fetch_sub(self.bytes, Ordering::Relaxed);
+    }
+}
+
 /// Counts all linear memories of a store together. wasmtime's own `StoreLimits` counts each by itself.
 #[derive(Debug)]
-pub(crate) struct Meter {
-    limit: usize,
-    used: usize,
-}
+pub(crate) struct Meter(Arc<MemoryAccount>);
 
 impl Meter {
     pub(crate) fn new(limit: usize) -> Self {
-        Self { limit, used: 0 }
+        Self(MemoryAccount::new(limit))
     }
 
-    /// Memory never shrinks, so what is used at the end is the peak.
+    /// What the host charges its own copies to.
+    pub(crate) fn account(&self) -> &Arc<MemoryAccount> {
+        &self.0
+    }
+
+    /// The most that was held at one time.
     pub(crate) fn peak(&self) -> usize {
-        self.used
+        self.0.peak.load(Ordering::Relaxed)
     }
 }
 
@@ -32,13 +93,16 @@ impl ResourceLimiter for Meter {
         if maximum.is_some_and(|maximum| desired > maximum) {
             return Ok(false);
         }
-        let total = self.used.saturating_sub(current).saturating_add(desired);
-        if total > self.limit {
-            let detail = format!("the guest asked for {total} bytes of memory; its limit is {}", self.limit);
-            return Err(Kill::new(KillReason::OutOfMemory, detail).into());
+        match self.0.take(desired.saturating_sub(current)) {
+            Ok(()) => Ok(true),
+            Err(total) => {
+                let detail = format!(
+                    "the guest asked for {total} bytes of memory, copies that the host holds for it included; its limit is {}",
+                    self.0.limit
+                );
+                Err(Kill::new(KillReason::OutOfMemory, detail).into())
+            }
         }
-        self.used = total;
-        Ok(true)
     }
 
     fn table_growing(&mut self, _: usize, desired: usize, _: Option<usize>) -> wasmtime::Result<bool> {
@@ -75,5 +139,21 @@ mod tests {
     #[test]
     fn a_growth_past_the_declared_maximum_is_refused_without_a_kill() {
         assert!(!Meter::new(100).memory_growing(0, 60, Some(50)).unwrap());
+    }
+
+    #[test]
+    fn copies_of_the_host_share_the_limit_of_the_memories() {
+        let mut meter = Meter::new(100);
+        assert!(meter.memory_growing(0, 60, None).unwrap());
+        let mut charge = meter.account().charge(30).unwrap();
+        assert!(!charge.grow(11));
+        assert!(meter.account().charge(11).is_none());
+        let why = meter.memory_growing(60, 71, None).unwrap_err();
+        assert_eq!(Kill::from_error(&why).reason, KillReason::OutOfMemory);
+        assert!(charge.grow(10));
+        drop(charge);
+        assert!(meter.memory_growing(60, 100, None).unwrap());
+        assert_eq!(meter.peak(), 100);
+        assert!(meter.account().charge(usize::MAX).is_none());
     }
 }

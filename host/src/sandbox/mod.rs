@@ -5,6 +5,7 @@
 //! function. Whichever strikes, the store is gone: no state of a call is ever used again.
 
 mod clock;
+mod concurrency;
 mod engine;
 mod entry;
 mod guests;
@@ -12,7 +13,7 @@ mod kill;
 pub mod limits;
 mod log;
 mod meter;
-mod places;
+mod signals;
 mod state;
 
 use std::{
@@ -29,6 +30,7 @@ use wasmtime::component::{Component, Linker};
 use wasmtime::{Engine, Store, UpdateDeadline};
 
 use clock::Clock;
+use concurrency::{ComponentId, ConcurrencyLimit};
 pub use engine::Allocation;
 pub(crate) use engine::for_compiling;
 use entry::{
@@ -36,11 +38,12 @@ use entry::{
 };
 pub(crate) use guests::caught;
 use guests::{Guests, Lost};
+pub(crate) use kill::is_out_of_memory;
 pub use kill::{Kill, KillReason};
 pub use limits::Limits;
 pub(crate) use log::{CallLog, Stream};
 pub use log::{Level, LogLine, Progress};
-use places::Places;
+pub(crate) use meter::{MemoryAccount, MemoryCharge};
 pub use state::{CallState, ProgressListener};
 
 use crate::capability::{Granted, OfCall, Used};
@@ -55,13 +58,17 @@ use crate::wit::{
 /// A component of tools, linked to the host functions: everything that can be done before a call is done.
 #[derive(Clone)]
 pub struct PreparedTools {
+    id: ComponentId,
     tools: ToolPre<CallState>,
     describer: Option<DescribesPre<CallState>>,
 }
 
 /// A hook, linked.
 #[derive(Clone)]
-pub struct PreparedHook(HookPre<CallState>);
+pub struct PreparedHook {
+    id: ComponentId,
+    hook: HookPre<CallState>,
+}
 
 impl std::fmt::Debug for PreparedTools {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -91,15 +98,17 @@ pub struct Run<T> {
 pub struct Usage {
     /// Fuel.
     pub fuel: u64,
-    /// Bytes of memory at the peak.
+    /// Bytes of memory at the peak: the guest's memories, and what the host held in memory for it.
     pub memory: usize,
     /// Calls to `hermes:tool` functions.
     pub host_calls: u32,
+    /// Calls to WASI functions. One that answers an error counts twice: the error is converted in a second step.
+    pub wasi_calls: u32,
     /// Which capabilities it made use of.
     pub capabilities: Used,
     /// What became of a question about one of its commands, where there was one.
     pub approval: Option<&'static str>,
-    /// Wall clock, waiting for a place not included.
+    /// Wall clock, waiting for a permit not included.
     pub duration: Duration,
 }
 
@@ -122,9 +131,9 @@ impl Control {
     }
 }
 
-/// There is no place: as many calls run and wait as may.
+/// There is no permit: as many calls of this component, or of all, run and wait as may.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the host is busy: {CONCURRENT} calls run and {QUEUED} wait; try again later", CONCURRENT = limits::CONCURRENT_CALLS, QUEUED = limits::QUEUED_CALLS)]
+#[error("the host is busy: as many calls of this tool's component run and wait as may; try again later")]
 pub struct Busy;
 
 /// Runs guests.
@@ -133,8 +142,8 @@ pub struct Sandbox {
     allocation: Allocation,
     linker: Linker<CallState>,
     guests: Guests,
-    calls: Places,
-    checks: Places,
+    calls: ConcurrencyLimit,
+    checks: ConcurrencyLimit,
     entered: AtomicUsize,
 }
 
@@ -156,9 +165,9 @@ impl Sandbox {
             allocation,
             linker,
             guests: Guests::new()?,
-            calls: Places::new(limits::CONCURRENT_CALLS, limits::QUEUED_CALLS),
+            calls: ConcurrencyLimit::new(limits::CONCURRENT_CALLS, limits::QUEUED_CALLS),
             // As many wait as there are tools: bounded by what was loaded.
-            checks: Places::new(limits::CONCURRENT_CHECKS, usize::MAX),
+            checks: ConcurrencyLimit::new(limits::CONCURRENT_CHECKS, usize::MAX),
             entered: AtomicUsize::new(0),
         })
     }
@@ -183,7 +192,7 @@ impl Sandbox {
         limits::CONCURRENT_CALLS.saturating_sub(self.calls.free())
     }
 
-    /// How many calls wait for a place.
+    /// How many calls wait for a permit.
     pub fn calls_waiting(&self) -> usize {
         self.calls.waiting()
     }
@@ -194,18 +203,18 @@ impl Sandbox {
         let exported = |name: &str| name.split('@').next() == Some(&*format!("{PACKAGE}/{DESCRIBER}"));
         let describes = component.component_type().exports(&self.engine).any(|(name, _)| exported(name));
         let describer = describes.then(|| DescribesPre::new(pre.clone())).transpose()?;
-        Ok(PreparedTools { tools: ToolPre::new(pre)?, describer })
+        Ok(PreparedTools { id: ComponentId::new(), tools: ToolPre::new(pre)?, describer })
     }
 
     /// Links a hook.
     pub fn prepare_hook(&self, component: &Component) -> wasmtime::Result<PreparedHook> {
-        Ok(PreparedHook(HookPre::new(self.linker.instantiate_pre(component)?)?))
+        Ok(PreparedHook { id: ComponentId::new(), hook: HookPre::new(self.linker.instantiate_pre(component)?)? })
     }
 
     /// Asks a component what it offers. Of its own limits only the memory counts: it may need it to start at all.
     pub async fn register(&self, guest: &PreparedTools, memory: usize) -> Result<Run<Vec<Definition>>, Busy> {
         let limits = Limits { memory, ..Limits::REGISTER };
-        self.run(&self.checks, &guest.tools, limits, OfCall::default(), Register, Control::default()).await
+        self.run((&self.checks, guest.id), &guest.tools, limits, OfCall::default(), Register, Control::default()).await
     }
 
     /// Asks whether a tool can work here.
@@ -217,7 +226,8 @@ impl Sandbox {
         name: String,
     ) -> Result<Run<Result<(), String>>, Busy> {
         let limits = Limits { memory, ..Limits::CHECK };
-        self.run(&self.checks, &guest.tools, limits, granted.for_check(), Check(name), Control::default()).await
+        self.run((&self.checks, guest.id), &guest.tools, limits, granted.for_check(), Check(name), Control::default())
+            .await
     }
 
     /// Asks a component to describe its tools for these surroundings. Nothing where it can't.
@@ -230,8 +240,15 @@ impl Sandbox {
         let limits = Limits { memory, ..Limits::REGISTER };
         let entry = Describe(surroundings);
         Some(
-            self.run(&self.checks, guest.describer.as_ref()?, limits, OfCall::default(), entry, Control::default())
-                .await,
+            self.run(
+                (&self.checks, guest.id),
+                guest.describer.as_ref()?,
+                limits,
+                OfCall::default(),
+                entry,
+                Control::default(),
+            )
+            .await,
         )
     }
 
@@ -245,13 +262,13 @@ impl Sandbox {
         control: Control,
     ) -> Result<Run<Result<Vec<Content>, Failure>>, Busy> {
         let held = granted.for_call(&call);
-        self.run(&self.calls, &guest.tools, limits, held, Handle(call), control).await
+        self.run((&self.calls, guest.id), &guest.tools, limits, held, Handle(call), control).await
     }
 
     /// Asks a hook what it wants to be asked about.
     pub async fn subscribe(&self, guest: &PreparedHook, memory: usize) -> Result<Run<Subscription>, Busy> {
         let limits = Limits { memory, ..Limits::REGISTER };
-        self.run(&self.checks, &guest.0, limits, OfCall::default(), Subscribe, Control::default()).await
+        self.run((&self.checks, guest.id), &guest.hook, limits, OfCall::default(), Subscribe, Control::default()).await
     }
 
     /// Asks a hook whether a call may run.
@@ -262,7 +279,7 @@ impl Sandbox {
         call: Call,
         control: Control,
     ) -> Result<Run<Verdict>, Busy> {
-        self.run(&self.calls, &guest.0, limits, OfCall::default(), PreToolCall(call), control).await
+        self.run((&self.calls, guest.id), &guest.hook, limits, OfCall::default(), PreToolCall(call), control).await
     }
 
     /// Tells a hook how a call ended.
@@ -274,7 +291,8 @@ impl Sandbox {
         outcome: Outcome,
         control: Control,
     ) -> Result<Run<()>, Busy> {
-        self.run(&self.calls, &guest.0, limits, OfCall::default(), PostToolCall(call, outcome), control).await
+        self.run((&self.calls, guest.id), &guest.hook, limits, OfCall::default(), PostToolCall(call, outcome), control)
+            .await
     }
 
     /// Asks a hook for another outcome.
@@ -286,12 +304,20 @@ impl Sandbox {
         outcome: Outcome,
         control: Control,
     ) -> Result<Run<Option<Outcome>>, Busy> {
-        self.run(&self.calls, &guest.0, limits, OfCall::default(), TransformToolResult(call, outcome), control).await
+        self.run(
+            (&self.calls, guest.id),
+            &guest.hook,
+            limits,
+            OfCall::default(),
+            TransformToolResult(call, outcome),
+            control,
+        )
+        .await
     }
 
     async fn run<E: Entry>(
         &self,
-        places: &Places,
+        (limit, component): (&ConcurrencyLimit, ComponentId),
         pre: &E::Pre,
         limits: Limits,
         held: OfCall,
@@ -300,12 +326,12 @@ impl Sandbox {
     ) -> Result<Run<E::Answer>, Busy> {
         let waited = tokio::select! {
             biased;
-            place = places.take() => Some(place?),
+            permit = limit.take(component) => Some(permit?),
             () = control.cancelled() => None,
         };
         // A token that was cancelled before is seen here: the guest would run its first slice otherwise.
         let given_up_already = control.cancel.as_ref().is_some_and(CancellationToken::is_cancelled);
-        let Some(place) = waited.filter(|_| !given_up_already) else {
+        let Some(permit) = waited.filter(|_| !given_up_already) else {
             return Ok(Run { answer: Err(given_up()), log: Vec::new(), usage: Usage::default() });
         };
         self.entered.fetch_add(1, Ordering::Relaxed);
@@ -317,8 +343,8 @@ impl Sandbox {
         let store = Store::new(&self.engine, state);
         let pre = pre.clone();
         let guest = async move {
-            // In this order: when the call is dropped, its instance is gone before its place is free.
-            let _place = place;
+            // In this order: when the call is dropped, its instance is gone before its permit is free.
+            let _permit = permit;
             let mut store = store;
             let answer = match configure(&mut store, &limits) {
                 Ok(()) => tokio::select! {
@@ -337,6 +363,7 @@ impl Sandbox {
                 fuel: limits.fuel.saturating_sub(store.get_fuel().unwrap_or_default()),
                 memory: store.data().meter.peak(),
                 host_calls: store.data().host_calls(),
+                wasi_calls: store.data().wasi_calls(),
                 capabilities: store.data().used(),
                 approval: store.data().approval,
                 duration: Duration::ZERO,

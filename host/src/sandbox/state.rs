@@ -3,14 +3,17 @@
 use std::{fmt, sync::Arc};
 
 use wasmtime::component::ResourceTable;
-use wasmtime_wasi::{WasiCtx, WasiCtxView};
+use wasmtime_wasi::{
+    WasiCtx, WasiCtxView,
+    filesystem::{WasiFilesystemCtx, WasiFilesystemCtxView},
+};
 
 use super::{
     clock::Clock,
     kill::{Kill, KillReason},
     limits::{self, Limits},
     log::{CallLog, Progress},
-    meter::Meter,
+    meter::{MemoryAccount, Meter},
 };
 use crate::capability::{Capability, OfCall, Used};
 
@@ -31,6 +34,7 @@ pub struct CallState {
     wasi_calls: u32,
     used: Used,
     wasi: Option<WasiCtx>,
+    filesystem: WasiFilesystemCtx,
     table: ResourceTable,
     progress: Option<ProgressListener>,
 }
@@ -50,6 +54,7 @@ impl CallState {
             wasi_calls: 0,
             used: Used::default(),
             wasi: None,
+            filesystem: WasiFilesystemCtx::default(),
             table,
             progress,
         }
@@ -86,6 +91,17 @@ impl CallState {
         }
     }
 
+    /// wasmtime's part of `wasi:filesystem`: work on open files. It has no preopened directory. Not counted here: the functions
+    /// that use it are.
+    pub(crate) fn filesystem_view(&mut self) -> WasiFilesystemCtxView<'_> {
+        WasiFilesystemCtxView { ctx: &mut self.filesystem, table: &mut self.table }
+    }
+
+    /// What copies that the host holds for the guest are charged to.
+    pub(crate) fn memory(&self) -> &Arc<MemoryAccount> {
+        self.meter.account()
+    }
+
     pub(crate) fn report(&self, progress: Progress) {
         if let Some(listener) = &self.progress {
             listener(progress);
@@ -99,6 +115,10 @@ impl CallState {
 
     pub(super) fn host_calls(&self) -> u32 {
         self.host_calls
+    }
+
+    pub(super) fn wasi_calls(&self) -> u32 {
+        self.wasi_calls
     }
 
     pub(super) fn used(&self) -> Used {

@@ -8,7 +8,7 @@ use futures_util::{
 };
 use hermes_host::sandbox::{
     Control,
-    limits::{CONCURRENT_CALLS, QUEUED_CALLS},
+    limits::{COMPONENT_CALLS, CONCURRENT_CALLS, QUEUED_CALLS},
 };
 use tokio_util::sync::CancellationToken;
 
@@ -81,19 +81,47 @@ pub(super) async fn works_slowly() {
     assert!(works.usage.duration >= Duration::from_millis(1800));
 }
 
-/// As many loops as there are places, on a few cores: each ends at its deadline all the same.
+/// As many loops as there are permits, on a few cores: each ends at its deadline all the same. One component gets half of the
+/// permits, so it takes several to hold all.
 #[tokio::test(flavor = "multi_thread")]
 pub(super) async fn deadlines_hold_under_full_load() {
-    let stage = Stage::of("loops_in_handle").limits("loops_in_handle", &format!("timeout = \"1s\", {ENDLESS}"));
+    let (text, limits) = (guest::text("loops_in_handle"), format!("timeout = \"1s\", {ENDLESS}"));
+    let names: Vec<String> = (0..7).map(|n| format!("loops{n}")).collect();
+    let stage = names.iter().fold(Stage::with("other", &guest::good("other")), |stage, name| {
+        stage.add(name, &guest::assemble(name, &text));
+        stage.limits(name, &limits)
+    });
     let host = stage.host();
-    let mut loopers: FuturesUnordered<_> =
-        (0..CONCURRENT_CALLS).map(|_| host.call("loops_in_handle", "{}", CallContext::default())).collect();
+    let mut loopers = FuturesUnordered::new();
+    for (name, count) in names.iter().zip([32, 16, 8, 4, 2, 1, 1]) {
+        loopers.extend((0..count).map(|_| host.call(name, "{}", CallContext::default())));
+    }
+    assert_eq!(loopers.len(), CONCURRENT_CALLS);
     while let Some(outcome) = loopers.next().await {
         assert_eq!(kind(&outcome), "deadline");
         let took = outcome.usage.duration;
         assert!(took <= Duration::from_secs(1) + GRACE, "{took:?}");
     }
     assert_good(&host);
+}
+
+/// Attack 62: however many calls of one component sleep, and however many more wait, another component's call is served.
+#[tokio::test(flavor = "multi_thread")]
+pub(super) async fn slow_calls_of_one_component_leave_permits_for_others() {
+    let stage = Stage::of("sleeps_forever");
+    stage.add("loops_in_handle", &guest::attack("loops_in_handle"));
+    let stage = stage.limits("loops_in_handle", ENDLESS);
+    let host = stage.host();
+    let slow = all_begun(&host, "sleeps_forever", CONCURRENT_CALLS + QUEUED_CALLS / 4).await;
+    assert_eq!(host.sandbox().calls_running(), COMPONENT_CALLS);
+    let busy = all_begun(&host, "loops_in_handle", CONCURRENT_CALLS).await;
+    assert_eq!(host.sandbox().calls_running(), COMPONENT_CALLS + COMPONENT_CALLS / 2);
+    // No call is followed to its end here, so no permit is ever given back: the good tool is served at once or never.
+    for _ in 0..3 {
+        let outcome = tokio::time::timeout(Limits::HANDLE.wall / 2, timed_call(&host, "good")).await;
+        assert_eq!(kind(&outcome.expect("an answer").0), "\"ok\"");
+    }
+    drop((slow, busy));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -109,14 +137,15 @@ pub(super) async fn cancelled_calls_end_the_guest() {
     assert_good(&host);
 }
 
-/// Who waits for a place can give up too.
+/// A call that waits for a permit can be cancelled too.
 #[tokio::test(flavor = "multi_thread")]
 pub(super) async fn a_call_in_the_queue_can_be_cancelled() {
     let host = Stage::of("sleeps_forever").host();
-    let running = all_begun(&host, "sleeps_forever", CONCURRENT_CALLS).await;
-    // None of the running calls is followed to its end here, so no place would ever be free.
-    let (outcome, took) = tokio::time::timeout(2 * GRACE, cancelled(&host, "good")).await.expect("an answer");
-    assert_eq!(kind(&outcome), "cancelled");
+    let running = all_begun(&host, "sleeps_forever", COMPONENT_CALLS).await;
+    let before = host.sandbox().instances_made();
+    // None of the running calls is followed to its end here, so no permit would ever be free.
+    let (outcome, took) = tokio::time::timeout(2 * GRACE, cancelled(&host, "sleeps_forever")).await.expect("an answer");
+    assert_eq!((kind(&outcome).as_str(), host.sandbox().instances_made()), ("cancelled", before));
     assert!(took <= GRACE, "it took {took:?} to end");
     drop(running);
 }
@@ -151,12 +180,14 @@ pub(super) async fn the_place_of_a_dropped_call_can_be_used() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-pub(super) async fn more_calls_than_places_are_refused_as_busy() {
+pub(super) async fn more_calls_than_may_wait_are_refused_as_busy() {
     let host = Stage::of("sleeps_forever").host();
-    let calls = all_begun(&host, "sleeps_forever", CONCURRENT_CALLS + QUEUED_CALLS).await;
-    for name in ["sleeps_forever", "good", "good"] {
-        let outcome = begun(&host, name).await.err().expect("refused at once");
+    let calls = all_begun(&host, "sleeps_forever", COMPONENT_CALLS + QUEUED_CALLS / 2).await;
+    for _ in 0..3 {
+        let outcome = begun(&host, "sleeps_forever").await.err().expect("refused at once");
         assert_eq!(kind(&outcome), "busy");
+        // Another component has its own share.
+        assert_good(&host);
     }
     drop(calls);
     assert_good(&host);

@@ -11,6 +11,79 @@ pub(super) fn registers_a_remote_ref() {
 }
 
 #[test]
+pub(super) fn registers_a_costly_pattern() {
+    let reason = r#"registers registers_a_costly_pattern with bad parameters: pattern "[ab]*a[ab]{2000}c|z" may be in"#;
+    assert_refused("registers_a_costly_pattern", reason);
+    let names = r#"{"patternProperties":{"[ab]*a[ab]{2000}c|z":{}}}"#;
+    let reason = r#"patternProperties "[ab]*a[ab]{2000}c|z" may be in 2004 places at once"#;
+    assert_refused_on(&Stage::with("names", &registers("names", names)), reason);
+}
+
+/// Strings that each take as long as one match may, and more of them than fit into the call's time.
+fn slow_arguments() -> String {
+    let letters = |seed: usize| (0..100_000).map(move |n: usize| if (n * n + seed * n) % 7 < 3 { 'a' } else { 'b' });
+    let strings: Vec<String> = (0..30).map(|seed| letters(seed).chain(['z']).collect()).collect();
+    serde_json::json!({ "a": strings }).to_string()
+}
+
+/// A schema within all bounds, for which the largest arguments take minutes.
+const SLOW: &str = r#"{"properties":{"a":{"items":{"pattern":"[ab]*a[ab]{990}c|z"}}}}"#;
+
+/// The runtime has one thread: were the arguments checked on it, the good tool would wait for them.
+#[test]
+pub(super) fn arguments_that_take_long_to_check_hold_up_no_other_call() {
+    let stage = Stage::with("slow", &registers("slow", SLOW)).limits("slow", r#"timeout = "1s""#);
+    let host = stage.host();
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let arguments = slow_arguments();
+    let outcome = runtime.block_on(async {
+        let mut slow = std::pin::pin!(host.call("slow", &arguments, CallContext::default()));
+        let good = host.call("good", "{}", CallContext::default());
+        tokio::select! {
+            biased;
+            outcome = &mut slow => panic!("it was checked before the other call began: {}", outcome.json()),
+            good = good => assert_eq!(good.json(), "\"ok\""),
+        }
+        slow.await
+    });
+    assert_eq!(kind(&outcome), "deadline", "{}", outcome.json());
+    assert!(outcome.json().contains("checking the arguments"), "{}", outcome.json());
+    assert_good(&host);
+}
+
+#[test]
+pub(super) fn a_string_that_is_too_long_for_its_pattern_is_told_so() {
+    let schema = r#"{"properties":{"a":{"pattern":"[ab]*a[ab]{990}c|z"}}}"#;
+    let stage = Stage::with("slow", &registers("slow", schema));
+    let host = stage.host();
+    let long = serde_json::json!({ "a": "ab".repeat(1_000_000) }).to_string();
+    let outcome = host.call_blocking("slow", &long, CallContext::default());
+    assert_eq!(kind(&outcome), "invalid-arguments");
+    assert!(outcome.json().contains("strings of up to"), "{}", outcome.json());
+    let short = host.call_blocking("slow", r#"{"a":"ab"}"#, CallContext::default());
+    assert!(short.json().contains("does not match"), "{}", short.json());
+    assert_ne!(kind(&host.call_blocking("slow", r#"{"a":"z"}"#, CallContext::default())), "invalid-arguments");
+}
+
+/// Forty bytes of schema for each value: without a bound, half a billion visits that no deadline ends.
+#[test]
+pub(super) fn many_values_and_a_large_schema_are_refused_together() {
+    let choices: Vec<String> = (0..1_500).map(|n| format!(r#"{{"const":"{n}"}}"#)).collect();
+    let schema = format!(r#"{{"properties":{{"a":{{"type":"array","items":{{"oneOf":[{}]}}}}}}}}"#, choices.join(","));
+    let stage = Stage::with("many", &registers("many", &schema));
+    let host = stage.host();
+    for arguments in
+        [format!(r#"{{"a":[{}0]}}"#, "0,".repeat(40_000)), format!(r#"{{"a":"[{}0]"}}"#, "0,".repeat(40_000))]
+    {
+        let outcome = host.call_blocking("many", &arguments, CallContext::default());
+        assert_eq!(kind(&outcome), "invalid-arguments");
+        assert!(outcome.json().contains("too many for a schema"), "{}", outcome.json());
+    }
+    let few = host.call_blocking("many", r#"{"a":["7"]}"#, CallContext::default());
+    assert_ne!(kind(&few), "invalid-arguments", "{}", few.json());
+}
+
+#[test]
 pub(super) fn registers_a_circular_ref() {
     assert_harmless("registers_a_circular_ref", &guest::attack("registers_a_circular_ref"));
 }

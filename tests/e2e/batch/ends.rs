@@ -9,7 +9,7 @@ use futures_util::future::{join, join_all};
 use hermes_host::{
     CallContext, Host, audit,
     dispatch::{BatchCall, Outcome},
-    sandbox::{Control, limits::CONCURRENT_CALLS},
+    sandbox::{Control, limits::COMPONENT_CALLS},
 };
 use tokio_util::sync::CancellationToken;
 
@@ -61,7 +61,7 @@ pub(crate) fn cancelled_by(token: &CancellationToken) -> CallContext {
     CallContext { control: Control { cancel: Some(token.clone()), ..Control::default() }, ..CallContext::default() }
 }
 
-/// As many guests as there are places run at the same time: nobody else holds one.
+/// As many guests of one component as may run at the same time: no other run holds a permit, or there would be fewer.
 async fn assert_all_places_are_free(host: &Host) {
     let (before, cancel) = (host.sandbox().instances_made(), CancellationToken::new());
     let call = |n: usize| {
@@ -69,12 +69,12 @@ async fn assert_all_places_are_free(host: &Host) {
         host.call("sleeps", "{}", context)
     };
     let all_run = async {
-        until(|| host.sandbox().instances_made() - before == CONCURRENT_CALLS).await;
+        until(|| host.sandbox().instances_made() - before == COMPONENT_CALLS).await;
         cancel.cancel();
     };
-    let (outcomes, ()) = join(join_all((0..CONCURRENT_CALLS).map(call)), all_run).await;
+    let (outcomes, ()) = join(join_all((0..COMPONENT_CALLS).map(call)), all_run).await;
     assert!(kinds(&outcomes).iter().all(|kind| *kind == "cancelled"));
-    let again = join_all((0..CONCURRENT_CALLS).map(|n| {
+    let again = join_all((0..COMPONENT_CALLS).map(|n| {
         let context = CallContext { call_id: Some((2_000 + n).to_string()), ..CallContext::default() };
         host.call("quick", r#"{"n":"077"}"#, context)
     }));

@@ -13,7 +13,7 @@ use hermes_host::serve::http::limits::{
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde_json::json;
 
-use super::{ENDLESS, Serving, client::Reply, kind, openapi::assert_described, until};
+use super::{ENDLESS, Serving, TOKEN, client::Reply, kind, openapi::assert_described, until};
 use crate::{cli::Place, guest};
 
 /// How far past its time a connection may be.
@@ -59,7 +59,8 @@ fn a_name_that_points_here_is_not_a_name_of_this_server() {
     let (_place, serving) = good();
     let port = serving.client.port;
     let send = |target: &str, hosts: &str| {
-        serving.client.raw(&format!("GET {target} HTTP/1.1\r\n{hosts}Connection: close\r\n\r\n"))
+        let token = format!("Authorization: Bearer {TOKEN}\r\n");
+        serving.client.raw(&format!("GET {target} HTTP/1.1\r\n{hosts}{token}Connection: close\r\n\r\n"))
     };
     for (target, hosts) in [
         ("/v1/tools", format!("Host: evil.example:{port}\r\n")),
@@ -231,7 +232,8 @@ fn who_never_reads_is_given_up() {
     let mut stream = client.connect();
     let open = serving.figure("hermes_connections_open");
     // One response fits into the kernel's buffers; those to thousands of requests do not.
-    let request = format!("GET /openapi.json HTTP/1.1\r\nHost: localhost:{}\r\n\r\n", client.port);
+    let token = format!("Authorization: Bearer {TOKEN}\r\n");
+    let request = format!("GET /openapi.json HTTP/1.1\r\nHost: localhost:{}\r\n{token}\r\n", client.port);
     stream.write_all(request.repeat(5_000).as_bytes()).unwrap();
     assert_served(&serving);
     until(WRITE_WAIT + GRACE, || serving.figure("hermes_connections_open") < open);

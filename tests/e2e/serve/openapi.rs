@@ -42,7 +42,7 @@ fn replies_are_as_the_document_describes_them() {
     let place = Place::new();
     place.drop_in("good.wasm", &guest::good("good"));
     place.drop_in("traps.wasm", &guest::attack("traps"));
-    let serving = Serving::with_token(&place);
+    let serving = Serving::start(&place);
     let client = serving.client;
     let document = client.get("/openapi.json").json();
     for path in ["/healthz", "/v1/tools", "/v1/approvals", "/openapi.json"] {
@@ -72,7 +72,7 @@ fn replies_are_as_the_document_describes_them() {
 #[test]
 fn what_is_refused_before_an_operation_is_described_with_each_of_them() {
     let place = Place::new();
-    let serving = Serving::with_token(&place);
+    let serving = Serving::start(&place);
     let (client, stranger) = (serving.client, Client { token: None, ..serving.client });
     let document = client.get("/openapi.json").json();
     let large = "Content-Type: application/json\r\nContent-Length: 5000000\r\nExpect: 100-continue\r\n";
@@ -107,7 +107,7 @@ fn a_question_is_as_the_document_describes_it() {
     let place = Place::new();
     place.drop_in("good.wasm", &guest::good("good"));
     place.configure("[approval]\ntools = [\"good\"]\ntimeout = \"20s\"\n");
-    let serving = Serving::with_token(&place);
+    let serving = Serving::start(&place);
     let client = serving.client;
     let document = client.get("/openapi.json").json();
     client.get("/v1/approvals");

@@ -15,6 +15,7 @@ use std::{
 
 use serde_json::{Value, json};
 
+use super::TOKEN;
 use crate::{
     cli::Place,
     definitions::tool::{Tool, component},
@@ -73,6 +74,7 @@ struct Server {
 impl Server {
     fn start(place: &Place) -> Self {
         let mut command = place.command(&["run", "--http", "127.0.0.1:0"]);
+        command.env("HERMES_HOST_TOKEN", TOKEN);
         let mut child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
         let stderr = BufReader::new(child.stderr.take().unwrap());
         let said = Arc::new(Mutex::new(String::new()));
@@ -114,7 +116,9 @@ impl Server {
         let mut stream = TcpStream::connect(&self.address).unwrap();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
         let (host, length) = (&self.address, body.len());
-        let head = format!("{method} {path} HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n");
+        let head = format!(
+            "{method} {path} HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\nauthorization: Bearer {TOKEN}\r\n"
+        );
         let head = format!("{head}content-type: application/json\r\ncontent-length: {length}\r\n\r\n");
         stream.write_all((head + body).as_bytes()).unwrap();
         stream

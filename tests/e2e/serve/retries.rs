@@ -6,7 +6,9 @@ use std::{collections::BTreeSet, process::Command};
 use serde_json::{Value, json};
 
 use super::{
-    PATIENCE, Serving, TOKEN, guests,
+    PATIENCE, Serving,
+    client::Reply,
+    guests, kind,
     pipe::{Pipe, current, error, result, text, work},
     post::{answered, post},
     questions::{assert_blocked, command, place, promising, replace, runs, wait_for},
@@ -307,22 +309,20 @@ fn calls_that_wait_end_with_the_host() {
     assert_eq!(runs(&place), 0);
 }
 
-/// A command that runs here reaches this port as well as its agent does. What is not allowed to answer at `/v1/approvals` is not
-/// allowed to answer here.
+/// A command that runs here reaches this port as well as its agent does.
 #[test]
-fn without_a_token_nobody_approves_over_http() {
+fn without_the_token_nobody_calls_or_approves_over_mcp() {
     let place = place();
-    let serving = Serving::spawn(&mut in_work(&place, None));
-    let call = || post(&serving.client, json!({"elicitation": {}}), command());
-    assert_blocked(&result(answered(call())), "nobody to ask");
+    let serving = Serving::spawn(&mut in_work(&place));
+    let mut call = post(&serving.client, json!({"elicitation": {}}), command());
+    assert_eq!(kind(&Reply::read(&mut call).expect("a reply")), (401, "unauthorized".to_owned()));
     assert_eq!(runs(&place), 0);
 }
 
 #[test]
 fn with_a_token_a_retry_over_http_brings_the_answer_once() {
     let place = place();
-    let mut serving = Serving::spawn(&mut in_work(&place, Some(TOKEN)));
-    serving.client.token = Some(TOKEN);
+    let serving = Serving::with_token(&mut in_work(&place));
     let call = |params: Value| answered(post(&serving.client, json!({"elicitation": {}}), params));
     let (requests, state) = wanted(&result(call(command())));
     // Between its requests this client is nobody, so nothing can hold for its session.
@@ -342,8 +342,7 @@ fn every_call_is_counted_once_however_it_ends() {
     let place = place();
     place.drop_in("sleeps.wasm", &guests::begins("sleeps", false));
     wait_for(&place, "4s");
-    let mut serving = Serving::spawn(&mut in_work(&place, Some(TOKEN)));
-    serving.client.token = Some(TOKEN);
+    let serving = Serving::with_token(&mut in_work(&place));
     let stream = |params: Value| post(&serving.client, json!({"elicitation": {}}), params);
     let call = |params: Value| result(answered(stream(params)));
     let counted = || serving.figure("hermes_call_duration_seconds_count");
@@ -371,9 +370,9 @@ fn every_call_is_counted_once_however_it_ends() {
 }
 
 /// A server whose commands work in the folder that [`runs`] looks into.
-pub(super) fn in_work(place: &Place, token: Option<&str>) -> Command {
+pub(super) fn in_work(place: &Place) -> Command {
     let mut command = place.command(&["run", "--http", "127.0.0.1:0"]);
-    command.arg("--workspace").arg(work(place)).env("HERMES_HOST_TOKEN", token.unwrap_or_default());
+    command.arg("--workspace").arg(work(place)).env_remove("HERMES_HOST_TOKEN");
     command
 }
 

@@ -5,6 +5,8 @@ use std::{
     time::Duration,
 };
 
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
 use super::{Scene, TASK};
 use hermes_host::capability::terminal::{Ended, Fault, Input, Request, Sink, limits};
 
@@ -72,6 +74,16 @@ async fn a_program_sees_three_descriptors_and_no_others() {
         // The fourth is the directory that `ls` reads.
         assert_eq!(outcome.output.text.split_whitespace().collect::<Vec<_>>(), ["0", "1", "2", "3"]);
     }
+}
+
+#[tokio::test]
+async fn a_command_has_the_limit_of_open_files_from_before_the_raise() {
+    let hard = getrlimit(Resource::Nofile).maximum;
+    setrlimit(Resource::Nofile, Rlimit { current: Some(300), maximum: hard }).unwrap();
+    hermes_host::raise_open_file_limit();
+    assert_eq!(getrlimit(Resource::Nofile).current, hard);
+    let scene = Scene::local();
+    assert_eq!(scene.shell("ulimit -Sn").await.output.text, "300\n");
 }
 
 #[tokio::test]

@@ -4,7 +4,12 @@
 #[allow(missing_docs, unsafe_code, unreachable_pub, clippy::all)]
 mod bindings;
 mod commands;
+mod hoard;
 mod ours;
+mod repeat;
 mod wasi;
 
-hermes_tool::export!(toolset = "probe", tools = [ours::ours, wasi::wasi, commands::commands]);
+hermes_tool::export!(
+    toolset = "probe",
+    tools = [ours::ours, wasi::wasi, hoard::hoard, repeat::repeat, commands::commands]
+);

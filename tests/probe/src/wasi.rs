@@ -194,6 +194,6 @@ fn nothing(result: Result<(), ErrorCode>) -> Result<Value, String> {
     result.map(|()| Value::Null).map_err(name)
 }
 
-fn name(code: ErrorCode) -> String {
+pub(crate) fn name(code: ErrorCode) -> String {
     code.name().to_owned()
 }

@@ -27,3 +27,9 @@ pub const LOOP_VALUES: usize = 8;
 
 /// The longest value that a variable may hold before it counts as unknown: `x=$x$x` doubles at every step.
 pub const VALUE_BYTES: usize = 16 * 1024;
+
+/// How many places that are not understood one judgement lists. One is enough to ask; a person reads no more than this.
+pub const DOUBTS: usize = 32;
+
+/// How many effects one judgement lists. Bounds the comparison of each with all others.
+pub const EFFECTS: usize = 200;

@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::Effect;
+
 /// What may happen with a command. Ordered: the worst of many is the greatest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -100,6 +102,8 @@ pub enum Category {
     Unparsed,
     /// Text beyond the limits.
     Limit,
+    /// Asks for less confinement than it has.
+    Escalation,
 }
 
 impl Category {
@@ -149,7 +153,8 @@ impl Category {
             | Self::Windows
             | Self::Obscured
             | Self::Unparsed
-            | Self::Limit => true,
+            | Self::Limit
+            | Self::Escalation => true,
         }
     }
 
@@ -197,4 +202,10 @@ pub struct Judgement {
     /// The simple commands, in the order in which they were found.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub commands: Vec<Parsed>,
+    /// What it would do, as far as that can be derived.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub effects: Vec<Effect>,
+    /// Whether a rule stands against it, wherever it runs. A command that only lacks a model is not suspect.
+    #[serde(skip)]
+    pub is_suspect: bool,
 }

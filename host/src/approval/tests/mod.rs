@@ -90,7 +90,7 @@ fn gate(text: &str) -> Gate {
 }
 
 async fn run(gate: &Gate, command: &str) -> Ruling {
-    gate.command(&asker(), command, &here()).await
+    gate.command(&asker(), command, &here(), None).await
 }
 
 /// Who let it pass.

@@ -11,9 +11,9 @@ async fn the_same_command_passes_for_the_session_and_another_asks_again() {
     assert_eq!(says.asked(), 1);
     let blank = format!("{PUSH} ");
     by(run(&gate, &blank).await);
-    by(gate.command(&asker(), PUSH, &surroundings("/home/ada/project/other")).await);
-    by(gate.command(&Asker { session: Some("t".into()), ..asker() }, PUSH, &here()).await);
-    by(gate.command(&Asker { component: "other".into(), ..asker() }, PUSH, &here()).await);
+    by(gate.command(&asker(), PUSH, &surroundings("/home/ada/project/other"), None).await);
+    by(gate.command(&Asker { session: Some("t".into()), ..asker() }, PUSH, &here(), None).await);
+    by(gate.command(&Asker { component: "other".into(), ..asker() }, PUSH, &here(), None).await);
     assert_eq!(says.asked(), 5);
 }
 
@@ -32,7 +32,7 @@ async fn the_same_command_asks_again_where_the_task_exported_something_else() {
         let all = [here(), exporting("src"), exporting("lib"), aliasing.clone()];
         for (before, surroundings) in all.iter().enumerate() {
             for _ in 0..2 {
-                by(gate.command(&asker(), command, surroundings).await);
+                by(gate.command(&asker(), command, surroundings, None).await);
                 assert_eq!(says.asked(), before + 1, "{command}");
             }
         }
@@ -44,9 +44,9 @@ async fn what_could_not_be_read_back_is_not_remembered() {
     let says = Says::new("always");
     let file = Arc::new(File::default());
     let gate = gate("").with_approver(says.clone()).with_keep(file.clone());
-    by(gate.command(&asker(), PUSH, &surroundings("relative")).await);
-    by(gate.command(&asker(), PUSH, &Surroundings { directory: None, ..here() }).await);
-    by(gate.command(&Asker { component: String::new(), ..asker() }, PUSH, &here()).await);
+    by(gate.command(&asker(), PUSH, &surroundings("relative"), None).await);
+    by(gate.command(&asker(), PUSH, &Surroundings { directory: None, ..here() }, None).await);
+    by(gate.command(&Asker { component: String::new(), ..asker() }, PUSH, &here(), None).await);
     assert!(file.kept.lock().unwrap().is_empty());
     assert_eq!(says.asked(), 3);
 }
@@ -103,7 +103,7 @@ async fn without_a_session_nothing_is_remembered_for_one() {
     let gate = gate("").with_approver(says.clone());
     let nameless = Asker { session: None, ..asker() };
     for _ in 0..2 {
-        assert!(by(gate.command(&nameless, PUSH, &here()).await).starts_with("approved once"));
+        assert!(by(gate.command(&nameless, PUSH, &here(), None).await).starts_with("approved once"));
     }
     assert_eq!(says.asked(), 2);
 }

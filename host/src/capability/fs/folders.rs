@@ -16,15 +16,21 @@ use rustix::fs::OFlags;
 use super::{
     beneath::{self, Beneath},
     commit::is_draft,
+    decider::ChangeDecider,
     fault::{Outcome, denied, fault, system},
     limits::{DEPTH, PATH_BYTES},
     memory::Memory,
+    permit::{NO_PERMIT, Permit},
     sensitive::{Guarded, guarded},
     turns::Turns,
 };
 use crate::{
     grant::{Access, Links, Secrets},
-    wit::latest::filesystem::Reason,
+    paths::{
+        credentials::credential_paths_below,
+        obeyed::{ObeyedRow, ToolChange},
+    },
+    wit::latest::filesystem::{Fault, Reason},
 };
 
 /// One folder, or one file, that was granted.
@@ -128,6 +134,8 @@ pub(crate) struct Folders {
     /// The most special ones first.
     folders: Vec<Folder>,
     own: Own,
+    /// The user's home, as it really is.
+    user: Option<PathBuf>,
     shared: Arc<Shared>,
 }
 
@@ -177,6 +185,15 @@ impl Own {
 pub(crate) struct Shared {
     pub(crate) memory: Memory,
     pub(super) turns: Turns,
+    /// What decides about files that other programs obey. None: they are not changed.
+    decider: Option<Arc<dyn ChangeDecider>>,
+}
+
+impl Shared {
+    /// With what decides about files that other programs obey.
+    pub(crate) fn with_decider(decider: Arc<dyn ChangeDecider>) -> Self {
+        Self { decider: Some(decider), ..Self::default() }
+    }
 }
 
 /// A place in a granted folder.
@@ -188,6 +205,8 @@ pub(super) struct Place<'a> {
     /// The whole path, for messages.
     pub(super) shown: PathBuf,
     own: &'a Own,
+    user: Option<&'a Path>,
+    permit: &'a Permit,
 }
 
 impl Folders {
@@ -199,7 +218,8 @@ impl Folders {
         shared: Arc<Shared>,
     ) -> Self {
         folders.sort_by_key(|folder| std::cmp::Reverse(folder.path.as_os_str().len()));
-        Self { component: component.to_owned(), workspace: normal(workspace), folders, own: own.real(), shared }
+        let user = std::env::home_dir().map(|home| super::real(&home).unwrap_or(home));
+        Self { component: component.to_owned(), workspace: normal(workspace), folders, own: own.real(), user, shared }
     }
 
     pub(crate) fn component(&self) -> &str {
@@ -212,6 +232,11 @@ impl Folders {
             |folder: &Folder| folder.opened.read().is_ok_and(|opened| opened.as_ref().is_some_and(|it| it.local));
         self.absolute(path)
             .is_ok_and(|path| self.folders.iter().find(|folder| path.starts_with(&folder.path)).is_some_and(known))
+    }
+
+    /// What decides about files that other programs obey.
+    pub(super) fn decider(&self) -> Option<Arc<dyn ChangeDecider>> {
+        self.shared.decider.clone()
     }
 
     pub(super) fn memory(&self) -> &Memory {
@@ -253,10 +278,11 @@ impl Folders {
         self.folders.iter().any(|folder| holds(folder) && below(folder))
     }
 
-    /// The host's own files below a directory, from there.
-    pub(super) fn own_below(&self, directory: &Path) -> Vec<PathBuf> {
-        let own = [&self.own.home, &self.own.config].into_iter().chain(&self.own.secrets);
-        own.filter_map(|own| own.strip_prefix(directory).ok().map(Path::to_owned)).collect()
+    /// The host's own files below a directory and the credentials that are known by their place alone, from there.
+    pub(super) fn untouchable_below(&self, directory: &Path) -> Vec<PathBuf> {
+        let own = [&self.own.home, &self.own.config].into_iter().chain(&self.own.secrets).cloned();
+        let all = own.chain(credential_paths_below(directory, self.user.as_deref()));
+        all.filter_map(|path| path.strip_prefix(directory).ok().map(Path::to_owned)).collect()
     }
 
     /// A handle of its own for a granted folder.
@@ -305,12 +331,20 @@ impl Folders {
                 continue;
             }
             let path = below.to_owned();
-            return Ok(Place { folder, opened, path, shown, own: &self.own });
+            return Ok(Place {
+                folder,
+                opened,
+                path,
+                shown,
+                own: &self.own,
+                user: self.user.as_deref(),
+                permit: &NO_PERMIT,
+            });
         }
         Err(refusal.unwrap_or_else(|| self.outside(&shown, wanted)))
     }
 
-    fn outside(&self, path: &Path, wanted: Access) -> crate::wit::latest::filesystem::Fault {
+    fn outside(&self, path: &Path, wanted: Access) -> Fault {
         // Who writes looks first: the refusal of the look is what they hear.
         let advice = self.advice(if wanted == Access::Write { "write" } else { "read PATH or --write" });
         if self.folders.is_empty() {
@@ -339,7 +373,12 @@ impl Folders {
     }
 }
 
-impl Place<'_> {
+impl<'a> Place<'a> {
+    /// The same place for a commit that may change some files that other programs obey.
+    pub(super) fn permitting(self, permit: &'a Permit) -> Self {
+        Self { permit, ..self }
+    }
+
     /// Opens what is there, for reading or as a mere handle.
     pub(super) fn open(&self, flags: OFlags) -> Outcome<Beneath> {
         beneath::open(&self.opened.dir, &self.path, flags, |path| self.judge(path, Access::Read))
@@ -363,18 +402,29 @@ impl Place<'_> {
         if self.opened.only.is_some() {
             return Err(denied(&self.shown, "leads to another file than the one that was granted"));
         }
-        let folder = self.opened.real.file_name().unwrap_or_default();
-        match guarded(folder.as_bytes(), path) {
+        match guarded(&self.opened.real, path, self.user) {
             Some(Guarded::Hidden) => {
                 let why = "holds keys or credentials: it is only handed out where it is granted by its own name";
                 Err(denied(&self.shown, why))
             }
-            Some(Guarded::Fixed) if wanted == Access::Write => Err(denied(
-                &self.shown,
-                "is obeyed by other programs: it is only changed where it is granted by its own name",
-            )),
+            Some(Guarded::Obeyed(row)) if wanted == Access::Write => {
+                // What is the host's own is refused whatever a person would say.
+                self.judge_own(&whole, wanted)?;
+                match row.tools == ToolChange::Asked && self.permit.admits(&whole, row) {
+                    true => Ok(()),
+                    false => Err(self.obeyed(row)),
+                }
+            }
             _ => self.judge_own(&whole, wanted),
         }
+    }
+
+    fn obeyed(&self, row: &ObeyedRow) -> Fault {
+        let why = format!(
+            "is obeyed by {} ({}): it is only changed where a person allows it or it is granted by its own name",
+            row.program, row.why
+        );
+        denied(&self.shown, &why)
     }
 
     fn judge_own(&self, whole: &Path, wanted: Access) -> Outcome<()> {

@@ -6,20 +6,23 @@ use std::sync::Arc;
 use wasmtime::component::{HasSelf, Linker};
 
 use super::{
-    commit,
+    ObeyedChange, PlannedChanges,
+    commit::{self, Unmade},
+    decider::preview,
     fault::{Outcome, fault},
     folders::Folders,
     lines, list,
     look::{self, Waiting},
     open::Open,
+    permit::Permit,
     read, stat,
 };
 use crate::{
     capability::Capability,
     sandbox::{CallState, Kill},
     wit::latest::filesystem::{
-        self as wit, Change, Changed, Excerpt, Filter, Findings, Found, LinesQuery, Listing, Metadata, Piece, Reason,
-        SearchQuery,
+        self as wit, Change, Changed, Excerpt, Fault, Filter, Findings, Found, LinesQuery, Listing, Metadata, Piece,
+        Reason, SearchQuery,
     },
 };
 
@@ -38,10 +41,40 @@ impl CallState {
     fn granted(&mut self, capability: Capability) -> Result<Outcome<Here>, Kill> {
         self.count_host_call(capability)?;
         Ok(match &self.held.files {
-            Some(files) => Ok((Arc::clone(&files.folders), files.task.clone())),
+            Some(files) => {
+                let task = files.caller.as_ref().and_then(|caller| caller.task.clone());
+                Ok((Arc::clone(&files.folders), task))
+            }
             None => {
                 Err(fault(Reason::Denied, "no folder was granted; the operator can change that with hermes-host grant"))
             }
+        })
+    }
+}
+
+impl CallState {
+    /// Puts changes of files that other programs obey before whoever decides. The call's clock stands still meanwhile.
+    async fn decide_changes(
+        &mut self,
+        folders: &Folders,
+        files: &[ObeyedChange],
+        changes: &[Change],
+    ) -> Result<(), Fault> {
+        let caller = self.held.files.as_ref().and_then(|files| files.caller.clone());
+        let decided = match (folders.decider(), &caller) {
+            (Some(decider), Some(caller)) => {
+                let clock = Arc::clone(&self.clock);
+                let _still = clock.stand_still();
+                let preview = preview(changes);
+                let planned = PlannedChanges { component: folders.component(), caller, files, preview: &preview };
+                decider.decide_changes(planned).await
+            }
+            _ => Err("it needs a person's approval, and there is nobody to ask".to_owned()),
+        };
+        self.approval = Some(if decided.is_ok() { "approved" } else { "refused" });
+        decided.map_err(|why| {
+            let named = files.iter().map(|file| format!("{} (obeyed by {})", file.path.display(), file.row.program));
+            fault(Reason::Denied, format!("{} was not changed: {why}", named.collect::<Vec<_>>().join(", ")))
         })
     }
 }
@@ -118,7 +151,24 @@ impl wit::Host for CallState {
     async fn commit(&mut self, changes: Vec<Change>) -> Answer<Vec<Changed>> {
         let (folders, task) = granted!(self, Capability::FilesWrite);
         let budget = self.held.files.as_ref().map(|files| Arc::clone(&files.budget)).unwrap_or_default();
-        Ok(elsewhere(move || commit::commit(&folders, task.as_deref(), &budget, &changes)).await)
+        let changes = Arc::new(changes);
+        let make = |permit: Permit| {
+            let (folders, task) = (Arc::clone(&folders), task.clone());
+            let (budget, changes) = (Arc::clone(&budget), Arc::clone(&changes));
+            elsewhere(move || commit::commit(&folders, task.as_deref(), &budget, &changes, &permit))
+        };
+        let obeyed = match make(Permit::to_look()).await {
+            Ok(changed) => return Ok(Ok(changed)),
+            Err(Unmade::Fault(fault)) => return Ok(Err(fault)),
+            Err(Unmade::Obeyed(obeyed)) => obeyed,
+        };
+        if let Err(fault) = self.decide_changes(&folders, &obeyed, &changes).await {
+            return Ok(Err(fault));
+        }
+        Ok(make(Permit::of(obeyed)).await.map_err(|unmade| match unmade {
+            Unmade::Fault(fault) => fault,
+            Unmade::Obeyed(_) => fault(Reason::Changed, "the files have changed while somebody decided; try again"),
+        }))
     }
 
     async fn find(&mut self, filter: Filter) -> Answer<Found> {

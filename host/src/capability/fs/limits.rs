@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::sandbox::limits::{KIB, MIB};
+use crate::sandbox::limits::{CONCURRENT_CALLS, KIB, MIB};
 
 /// Bytes of a file that one answer carries. A guest has 64 MiB: it can hold a file of this size, its new text and what it computes.
 /// A larger file is read in pieces. Attack 39.
@@ -40,6 +40,22 @@ pub(super) const INODE_RESERVE: u64 = 10_000;
 /// Entries of a directory in one answer.
 pub(super) const ENTRIES: usize = 5_000;
 
+/// Descriptors that one call may hold through WASI at a time; a file that is written takes two. A tool that merges or compares files
+/// holds a few dozen. Without it one call holds as many as it has handles. Attack 58.
+pub(super) const OPEN_FILES: usize = 128;
+
+/// Descriptors that all calls of this process may hold through WASI: the limit of one call, for every call that may run. Where the
+/// process may open fewer than twice as many, half of what it may: a guest must not keep the host from accepting a connection or
+/// starting a command. Attack 58.
+pub(super) const OPEN_FILES_OF_PROCESS: usize = OPEN_FILES * CONCURRENT_CALLS;
+
+/// Entries that `read-directory` of WASI gives of one directory. It has no way to give a part, so a larger directory is refused. The
+/// largest package caches have some ten thousand in one. Attack 58.
+pub(super) const LISTED_ENTRIES: usize = 100_000;
+
+/// Bytes of such a listing, which also count as the call's memory for as long as the guest keeps it. Attack 58.
+pub(super) const LISTED_BYTES: usize = 16 * MIB;
+
 /// How long one search takes at most. What was found by then is given, and said to be a part.
 pub(super) const SEARCH_WALL: Duration = Duration::from_secs(20);
 
@@ -66,6 +82,10 @@ pub(crate) fn table() -> String {
         ("files changed by one call", count(CHANGED_FILES)),
         ("directories in a path", count(DEPTH)),
         ("entries of a directory in one answer", count(ENTRIES)),
+        ("descriptors of one call through WASI", count(OPEN_FILES)),
+        ("descriptors of all calls through WASI, at most half of the process's limit", count(OPEN_FILES_OF_PROCESS)),
+        ("entries in one WASI listing", count(LISTED_ENTRIES)),
+        ("bytes of one WASI listing, counted as memory", size(LISTED_BYTES as u64)),
         ("one search", format!("{} s", SEARCH_WALL.as_secs())),
         ("disk space that stays free", size(DISK_RESERVE)),
         ("inodes that stay free", count(INODE_RESERVE as usize)),

@@ -23,10 +23,10 @@ use super::{
     limits::SEARCH_WALL,
     search::{self, Problem, Rules, Start, Step, Stop},
     secrets,
-    sensitive::hidden,
 };
 use crate::{
     grant::{Access, Links, Secrets},
+    paths::credentials,
     wit::latest::filesystem::{self as wit, Reason},
 };
 
@@ -94,7 +94,7 @@ struct Root {
     above: Vec<File>,
     /// How it is shown: from the workspace where it lies there.
     shown: String,
-    /// The host's own files below it.
+    /// The host's own files below it, and credentials that are known by their place alone.
     own: Vec<PathBuf>,
     /// Its own name, if that counts for what lies in it.
     name: Vec<u8>,
@@ -117,7 +117,7 @@ impl Root {
             above.push(opened.map_err(|refused| refused.fault(&place.shown))?.file);
         }
         let shown = folders.shown(&place.shown);
-        let own = folders.own_below(&place.real(&found.path));
+        let own = folders.untouchable_below(&place.real(&found.path));
         let name = found.path.file_name().or_else(|| place.opened.real.file_name());
         let name = name.unwrap_or_default().as_bytes().to_owned();
         let real = place.real(&found.path);
@@ -156,7 +156,7 @@ impl Root {
         if self.is_file {
             return false;
         }
-        hidden(folder_of(path, name).unwrap_or(&self.name), name)
+        credentials::is_entry(folder_of(path, name).unwrap_or(&self.name), name)
     }
 }
 

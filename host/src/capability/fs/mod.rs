@@ -10,6 +10,7 @@
 mod beneath;
 mod budget;
 mod commit;
+mod decider;
 mod fault;
 mod folders;
 mod host;
@@ -19,6 +20,7 @@ mod list;
 mod look;
 mod memory;
 mod open;
+mod permit;
 mod read;
 mod real;
 mod search;
@@ -30,8 +32,10 @@ mod wasi;
 
 use std::sync::Arc;
 
+pub(crate) use decider::{ChangeCaller, ChangeDecider, PlannedChanges};
 pub(crate) use folders::{Folder, Folders, Own, Shared};
 pub(super) use host::link;
+pub(crate) use permit::ObeyedChange;
 pub(crate) use real::real;
 pub(crate) use secrets::mask;
 pub(super) use wasi::link as link_wasi;
@@ -40,15 +44,15 @@ pub(super) use wasi::link as link_wasi;
 #[derive(Debug)]
 pub(crate) struct Files {
     folders: Arc<Folders>,
-    /// The task that the call belongs to.
-    task: Option<String>,
+    /// The call; none for a check, which changes nothing that somebody would have to decide about.
+    caller: Option<ChangeCaller>,
     budget: Arc<budget::Budget>,
     /// The directories that the guest holds by WASI, by their handles.
     held: wasi::Held,
 }
 
 impl Files {
-    pub(crate) fn new(folders: Arc<Folders>, task: Option<String>) -> Self {
-        Self { folders, task, budget: Arc::default(), held: wasi::Held::default() }
+    pub(crate) fn new(folders: Arc<Folders>, caller: Option<ChangeCaller>) -> Self {
+        Self { folders, caller, budget: Arc::default(), held: wasi::Held::default() }
     }
 }

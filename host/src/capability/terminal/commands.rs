@@ -7,16 +7,19 @@ use std::{
 };
 
 use super::{
-    Fault, Place, Request, Terminal, What,
-    decider::{Passed, Planned},
-    launch::support,
+    Fault, Place, Request, SandboxUse, Terminal, What,
+    decider::{Escalation, EscalationKind, Isolation, Passed, Planned},
+    layers,
     limits::{COMMAND_BYTES, WRITTEN_BYTES},
     process::{Status, Watch},
     quote,
     request::Decided,
     terminals::Terminals,
 };
+use serde::Deserialize;
+
 use crate::{
+    capability::EffectRecorder,
     grant::TerminalGrant,
     wit::latest::{Call, Context},
 };
@@ -27,13 +30,43 @@ pub(crate) struct Commands {
     pub(crate) component: String,
     pub(crate) grant: TerminalGrant,
     pub(crate) place: Place,
+    /// What its commands may ask for beyond their place.
+    pub(crate) escalations: EscalationRules,
     pub(crate) terminals: Arc<Terminals>,
 }
 
+/// What commands may ask for beyond their place.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct EscalationRules {
+    /// The network.
+    pub network: EscalationRule,
+    /// No confinement.
+    pub unconfined: EscalationRule,
+}
+
+/// What becomes of a command that asks for less confinement.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum EscalationRule {
+    /// A person decides.
+    #[default]
+    Ask,
+    /// It is given.
+    Allow,
+    /// It is refused.
+    Never,
+}
+
 impl Commands {
+    /// Whether its commands may get more than their place gives.
+    pub(crate) fn may_escalate(&self) -> bool {
+        [self.escalations.network, self.escalations.unconfined].iter().any(|rule| *rule != EscalationRule::Never)
+    }
+
     /// Whether both allow the same.
     pub(crate) fn grants_as(&self, other: &Self) -> bool {
-        self.component == other.component && self.grant == other.grant && self.place == other.place
+        let of = |it: &Self| (it.component.clone(), it.grant.clone(), it.place.clone(), it.escalations);
+        of(self) == of(other)
     }
 }
 
@@ -49,6 +82,7 @@ pub(crate) struct Caller {
     name: String,
     /// A check looks, and runs nothing.
     may_run: bool,
+    effects: Option<EffectRecorder>,
 }
 
 /// Why a command does not run.
@@ -68,21 +102,21 @@ impl From<Fault> for Refusal {
 }
 
 impl Caller {
-    pub(crate) fn new(commands: Arc<Commands>, call: &Call) -> Self {
+    pub(crate) fn new(commands: Arc<Commands>, call: &Call, effects: Option<EffectRecorder>) -> Self {
         let Context { call_id, task_id, session_id } = &call.context;
         // A caller that names no task has its session for one: two agents must not share a directory.
         let name = commands
             .terminals
             .name_of(&commands.component, task_id.as_ref().or(session_id.as_ref()).map(String::as_str));
         let (task, session) = (task_id.clone(), session_id.clone());
-        Self { commands, tool: call.name.clone(), call: call_id.clone(), task, session, name, may_run: true }
+        Self { commands, tool: call.name.clone(), call: call_id.clone(), task, session, name, may_run: true, effects }
     }
 
     /// What a check has of it.
     pub(crate) fn for_check(commands: Arc<Commands>) -> Self {
         let name = commands.terminals.name_of(&commands.component, None);
         let (tool, call) = (String::new(), String::new());
-        Self { commands, tool, call, task: None, session: None, name, may_run: false }
+        Self { commands, tool, call, task: None, session: None, name, may_run: false, effects: None }
     }
 
     /// The task's name in the terminals.
@@ -97,7 +131,7 @@ impl Caller {
     /// Whether commands could run at all, as far as that can be told at once.
     pub(crate) fn can_run(&self) -> Result<(), Fault> {
         match self.commands.place {
-            Place::Sandbox { .. } => support().map(drop).map_err(Fault::NoSandbox),
+            Place::Sandbox { .. } => layers::held(&self.commands.terminals.launcher).map(drop),
             Place::Local | Place::Ssh(_) => Ok(()),
         }
     }
@@ -118,8 +152,10 @@ impl Caller {
         what: What,
         workdir: Option<&Path>,
         input: Option<&[u8]>,
-    ) -> Result<(What, Passed, Decided), Refusal> {
+        wish: Option<EscalationWish>,
+    ) -> Result<Admitted, Refusal> {
         let grant = &self.commands.grant;
+        let (place, escalation) = self.escalated(wish)?;
         let (text, what, is_granted) = match what {
             What::Shell(command) if grant.shell => (command.clone(), What::Shell(command), false),
             What::Shell(_) => return Err(self.not_granted("command lines", "--shell")),
@@ -137,13 +173,45 @@ impl Caller {
             }
         };
         let terminal = self.terminal().await?;
-        let (passed, decided) =
-            self.pass(&terminal, Asked { input, workdir, is_granted, ..Asked::about(&text) }).await?;
-        Ok((what, passed, decided))
+        let sandbox = self.commands.terminals.sandbox(&place)?;
+        let isolation = place.isolation();
+        let asked =
+            Asked { input, workdir, is_granted, isolation, escalation: escalation.as_ref(), ..self.about(&text) };
+        let (passed, decided) = self.pass(&terminal, asked).await?;
+        Ok(Admitted { what, passed, decided, sandbox })
+    }
+
+    /// The place that a command asks for, and what has to be decided for that. What it has already needs no decision.
+    fn escalated(&self, wish: Option<EscalationWish>) -> Result<(Place, Option<Escalation>), Refusal> {
+        let Commands { place, escalations, .. } = &*self.commands;
+        let (Some(wish), Place::Sandbox { network, policy }) = (wish, place) else { return Ok((place.clone(), None)) };
+        let (rule, wished) = match wish.to {
+            EscalationKind::Network if *network => return Ok((place.clone(), None)),
+            EscalationKind::Network => (escalations.network, Place::Sandbox { network: true, policy: policy.clone() }),
+            EscalationKind::Unconfined => (escalations.unconfined, Place::Local),
+        };
+        if rule == EscalationRule::Never {
+            let to = wish.to;
+            let why = format!(
+                "the operator never gives {to} to commands of {}; do it within the sandbox",
+                self.commands.component
+            );
+            return Err(Refusal::Denied(why));
+        }
+        if wish.reason.trim().is_empty() {
+            return Err(Refusal::Denied("an escalation needs a reason: the person who decides reads it".into()));
+        }
+        let is_allowed = rule == EscalationRule::Allow;
+        Ok((wished, Some(Escalation { to: wish.to, reason: wish.reason, is_allowed })))
+    }
+
+    fn about<'a>(&self, text: &'a str) -> Asked<'a> {
+        let isolation = self.commands.place.isolation();
+        Asked { text, input: None, before: None, workdir: None, is_granted: false, isolation, escalation: None }
     }
 
     async fn pass(&self, terminal: &Terminal, asked: Asked<'_>) -> Result<(Passed, Decided), Refusal> {
-        let Asked { text, input, before, workdir, is_granted } = asked;
+        let Asked { text, input, before, workdir, is_granted, isolation, escalation } = asked;
         if text.len() > COMMAND_BYTES {
             return Err(Fault::Command(text.len()).into());
         }
@@ -164,8 +232,17 @@ impl Caller {
             variables: &decided.exported,
             here: commands.terminals.here(&commands.place),
             is_granted,
+            isolation,
+            escalation,
         };
         let passed = commands.terminals.decider.decide(planned).await.map_err(Refusal::Decided)?;
+        // A command may end the host: the call has its line before.
+        if let Some(effects) = &self.effects {
+            let approval = passed.by.as_ref().map(|_| "approved");
+            let denied =
+                |why: String| Refusal::Denied(format!("it was not run, since it can't be put on record: {why}"));
+            effects.record(approval).map_err(denied)?;
+        }
         Ok((passed, decided))
     }
 
@@ -193,7 +270,7 @@ impl Caller {
         let text = String::from_utf8_lossy(bytes);
         let Some(reader) = reader else {
             // It is not known to run what it reads; what nobody may run is not for it either.
-            self.pass(&terminal, Asked { is_granted: true, ..Asked::about(&text) }).await?;
+            self.pass(&terminal, Asked { is_granted: true, ..self.about(&text) }).await?;
             return Ok(terminal.write(&self.name, id, bytes).await?);
         };
         // One after the other: what two writers make together is nobody's.
@@ -206,7 +283,7 @@ impl Caller {
             let why = format!("more than {WRITTEN_BYTES} bytes were written to this process; put the rest into a file");
             return Err(Refusal::Denied(why));
         }
-        let asked = Asked { before: Some(&String::from_utf8_lossy(before)), ..Asked::about(&text) };
+        let asked = Asked { before: Some(&String::from_utf8_lossy(before)), ..self.about(&text) };
         self.pass(&terminal, asked).await?;
         let whole = [before, bytes].concat();
         // Until it is written whole, nobody knows what was.
@@ -232,12 +309,23 @@ struct Asked<'a> {
     before: Option<&'a str>,
     workdir: Option<&'a Path>,
     is_granted: bool,
+    isolation: Isolation,
+    escalation: Option<&'a Escalation>,
 }
 
-impl<'a> Asked<'a> {
-    fn about(text: &'a str) -> Self {
-        Self { text, input: None, before: None, workdir: None, is_granted: false }
-    }
+/// What a caller asks for beyond the sandbox.
+#[derive(Clone, Debug)]
+pub(crate) struct EscalationWish {
+    pub(crate) to: EscalationKind,
+    pub(crate) reason: String,
+}
+
+/// A command that may run, and what it runs in.
+pub(crate) struct Admitted {
+    pub(crate) what: What,
+    pub(crate) passed: Passed,
+    pub(crate) decided: Decided,
+    pub(crate) sandbox: Option<SandboxUse>,
 }
 
 /// A program and its arguments as a shell would read them.

@@ -3,7 +3,7 @@
 use std::{
     collections::BTreeMap,
     ffi::OsString,
-    fmt::Debug,
+    fmt::{self, Debug},
     path::{Path, PathBuf},
 };
 
@@ -36,6 +36,51 @@ pub struct Planned<'a> {
     pub here: Option<Here<'a>>,
     /// The grant names this very program and its arguments: only what nobody can allow is refused.
     pub is_granted: bool,
+    /// What confines it.
+    pub isolation: Isolation,
+    /// Why it asks for less confinement than its component has.
+    pub escalation: Option<&'a Escalation>,
+}
+
+/// A command that asks for less confinement than it would have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Escalation {
+    /// What it asks for.
+    pub to: EscalationKind,
+    /// Why, in the words of the model.
+    pub reason: String,
+    /// Whether the operator lets it pass without a question.
+    pub is_allowed: bool,
+}
+
+/// What a command can ask for beyond the sandbox.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EscalationKind {
+    /// The network, still confined.
+    Network,
+    /// No confinement.
+    Unconfined,
+}
+
+impl fmt::Display for EscalationKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Network => "network",
+            Self::Unconfined => "unconfined",
+        })
+    }
+}
+
+/// What confines a command while it runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Isolation {
+    /// The sandbox: writes stay in the workspace, reads in an allow list.
+    Confined {
+        /// Whether it reaches the network.
+        network: bool,
+    },
+    /// Nothing beyond the rights of the user that runs it.
+    Unconfined,
 }
 
 /// This machine's places.

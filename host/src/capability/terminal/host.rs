@@ -7,8 +7,8 @@ use wasmtime::component::{HasSelf, Linker};
 
 use super::{
     Caller, Ended, Fault, Input, Request, Sink, What,
-    commands::Refusal,
-    decider::Passed,
+    commands::{Admitted, EscalationWish, Refusal},
+    decider::{EscalationKind, Passed},
     live,
     process::{self, Watch},
 };
@@ -63,22 +63,32 @@ impl wit::Host for CallState {
         timeout: Option<u32>,
         input: Option<Vec<u8>>,
     ) -> Answer<Outcome> {
-        let caller = caller!(self);
-        let clock = Arc::clone(&self.clock);
-        let _still = clock.stand_still();
-        let sink = self.listener().map(live::told);
-        let answer = run(&caller, command, options, timeout, input, sink).await;
-        self.approval = approval(&answer, |outcome| outcome.approval.as_ref()).or(self.approval);
-        Ok(answer.map_err(fault))
+        self.run_with(command, options, timeout, input, None).await
     }
 
     async fn start(&mut self, command: Command, options: Options, watch: wit::Watch) -> Answer<Status> {
-        let caller = caller!(self);
-        let clock = Arc::clone(&self.clock);
-        let _still = clock.stand_still();
-        let answer = start(&caller, command, options, watch).await;
-        self.approval = approval(&answer, |status| status.approval.as_ref()).or(self.approval);
-        Ok(answer.map_err(fault))
+        self.start_with(command, options, watch, None).await
+    }
+
+    async fn run_escalated(
+        &mut self,
+        command: Command,
+        options: Options,
+        timeout: Option<u32>,
+        input: Option<Vec<u8>>,
+        escalation: wit::Escalation,
+    ) -> Answer<Outcome> {
+        self.run_with(command, options, timeout, input, Some(wish(escalation))).await
+    }
+
+    async fn start_escalated(
+        &mut self,
+        command: Command,
+        options: Options,
+        watch: wit::Watch,
+        escalation: wit::Escalation,
+    ) -> Answer<Status> {
+        self.start_with(command, options, watch, Some(wish(escalation))).await
     }
 
     async fn processes(&mut self) -> Answer<Vec<Status>> {
@@ -162,6 +172,48 @@ impl wit::Host for CallState {
     }
 }
 
+impl CallState {
+    async fn run_with(
+        &mut self,
+        command: Command,
+        options: Options,
+        timeout: Option<u32>,
+        input: Option<Vec<u8>>,
+        wish: Option<EscalationWish>,
+    ) -> Answer<Outcome> {
+        let caller = caller!(self);
+        let clock = Arc::clone(&self.clock);
+        let _still = clock.stand_still();
+        let sink = self.listener().map(live::told);
+        let answer = run(&caller, command, options, timeout, input, wish, sink).await;
+        self.approval = approval(&answer, |outcome| outcome.approval.as_ref()).or(self.approval);
+        Ok(answer.map_err(fault))
+    }
+
+    async fn start_with(
+        &mut self,
+        command: Command,
+        options: Options,
+        watch: wit::Watch,
+        wish: Option<EscalationWish>,
+    ) -> Answer<Status> {
+        let caller = caller!(self);
+        let clock = Arc::clone(&self.clock);
+        let _still = clock.stand_still();
+        let answer = start(&caller, command, options, watch, wish).await;
+        self.approval = approval(&answer, |status| status.approval.as_ref()).or(self.approval);
+        Ok(answer.map_err(fault))
+    }
+}
+
+fn wish(escalation: wit::Escalation) -> EscalationWish {
+    let to = match escalation.to {
+        wit::EscalationKind::Network => EscalationKind::Network,
+        wit::EscalationKind::Unconfined => EscalationKind::Unconfined,
+    };
+    EscalationWish { to, reason: escalation.reason }
+}
+
 /// What the audit says of a decision, where there was one.
 fn approval<T>(answer: &Result<T, Refusal>, by: impl Fn(&T) -> Option<&String>) -> Option<&'static str> {
     match answer {
@@ -181,11 +233,14 @@ async fn run(
     options: Options,
     timeout: Option<u32>,
     input: Option<Vec<u8>>,
+    wish: Option<EscalationWish>,
     sink: Option<Sink>,
 ) -> Result<Outcome, Refusal> {
     let workdir = options.workdir.map(PathBuf::from);
-    let (what, passed, decided) = caller.admit(what(command), workdir.as_deref(), input.as_deref()).await?;
+    let Admitted { what, passed, decided, sandbox } =
+        caller.admit(what(command), workdir.as_deref(), input.as_deref(), wish).await?;
     let request = Request {
+        sandbox,
         workdir,
         timeout: timeout.map(|seconds| Duration::from_secs(seconds.into())),
         pty: options.pty,
@@ -207,10 +262,17 @@ async fn run(
     })
 }
 
-async fn start(caller: &Caller, command: Command, options: Options, watch: wit::Watch) -> Result<Status, Refusal> {
+async fn start(
+    caller: &Caller,
+    command: Command,
+    options: Options,
+    watch: wit::Watch,
+    wish: Option<EscalationWish>,
+) -> Result<Status, Refusal> {
     let workdir = options.workdir.map(PathBuf::from);
-    let (what, Passed { by, reads_code }, decided) = caller.admit(what(command), workdir.as_deref(), None).await?;
-    let request = Request { workdir, pty: options.pty, decided: Some(decided), ..Request::new(what) };
+    let Admitted { what, passed: Passed { by, reads_code }, decided, sandbox } =
+        caller.admit(what(command), workdir.as_deref(), None, wish).await?;
+    let request = Request { workdir, pty: options.pty, decided: Some(decided), sandbox, ..Request::new(what) };
     let watch = Watch { end: watch.end, patterns: watch.patterns };
     // A program with a terminal may offer a shell at any key.
     let started = caller.start(request, watch, reads_code || options.pty).await?;

@@ -1,6 +1,10 @@
 //! What commands may take: every bound a constant, its reason above it.
 
-use std::time::Duration;
+use std::{sync::LazyLock, time::Duration};
+
+use hermes_launch::{CgroupLimits, ResourceLimits};
+
+use crate::open_file_limit::original_open_file_limit;
 
 /// How long a command in the foreground runs if nobody says. Long enough for a build of middle size.
 pub const TIMEOUT: Duration = Duration::from_secs(180);
@@ -101,8 +105,46 @@ pub const WRITE_WAIT: Duration = Duration::from_secs(5);
 /// Rows and columns of a terminal.
 pub const PTY_SIZE: (u16, u16) = (30, 120);
 
-/// Names of processes that were left and ended, as a result tells them.
-pub(crate) const LEFT_NAMES: usize = 8;
+/// Bytes of one file that a command writes. A build's artifacts and a container image fit; a disk that fills up by mistake stays
+/// below it. Test `a_file_of_a_command_has_a_bound`.
+pub const FILE_BYTES: u64 = 16 << 30;
+
+/// Files that one process of a command has open.
+pub const OPEN_FILES: u64 = 65_536;
+
+/// Processes and threads of a command. A parallel build of a large project has some hundreds. Attack 41.
+pub const PROCESSES: u64 = 4_096;
+
+/// The part of this machine's memory that a command may use where a cgroup can be made, in percent. The host and the rest of the
+/// machine live on what is left.
+pub const MEMORY_PERCENT: u64 = 75;
+
+/// How much less of the processor a command gets than the host: the host answers while commands compile.
+pub const NICE: u8 = 5;
+
+/// The limits on every command on this machine.
+pub(crate) fn resources() -> ResourceLimits {
+    ResourceLimits {
+        file_bytes: Some(FILE_BYTES),
+        open_files: Some(OPEN_FILES),
+        // The host raised its own.
+        soft_open_files: original_open_file_limit(),
+        processes: Some(PROCESSES),
+        nice: Some(NICE),
+        cgroup: memory_bytes()
+            .map(|memory| CgroupLimits { memory_bytes: memory / 100 * MEMORY_PERCENT, processes: PROCESSES }),
+    }
+}
+
+/// The memory of this machine.
+fn memory_bytes() -> Option<u64> {
+    static BYTES: LazyLock<Option<u64>> = LazyLock::new(|| {
+        let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+        let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
+        line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok().map(|kilobytes| kilobytes * 1024)
+    });
+    *BYTES
+}
 
 /// The limits as a table in Markdown.
 pub fn table() -> String {
@@ -124,6 +166,11 @@ pub fn table() -> String {
         ("notices of matches in all", format!("{NOTICES} in {}", seconds(NOTICES_WINDOW))),
         ("notices kept for a task", NOTICES_KEPT.to_string()),
         ("bytes written to a process that runs what it reads", WRITTEN_BYTES.to_string()),
+        ("bytes of one file that a command writes", FILE_BYTES.to_string()),
+        ("files that one process of a command has open", OPEN_FILES.to_string()),
+        ("processes and threads of a command", PROCESSES.to_string()),
+        ("memory of a command, where a cgroup can be made", format!("{MEMORY_PERCENT} % of the machine's")),
+        ("niceness of a command beside the host", NICE.to_string()),
     ];
     let rows = rows.iter().map(|(what, limit)| format!("| {what} | {limit} |\n"));
     format!("| limit on commands | value |\n|---|---|\n{}", rows.collect::<String>())

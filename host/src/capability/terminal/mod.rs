@@ -2,8 +2,8 @@
 //!
 //! The way of a command: `host` hears the guest, `commands` asks whether the grant has room for it, `decider` whether it may run; a
 //! [`Request`] says what to run; a [`Backend`] makes a launch of it, from what its task carries on (working
-//! directory and exported variables); `child` starts the launch under a supervisor, which is this same binary ([`launch`]) and
-//! ends every process that the command leaves, however it hid; what it prints goes through a window of constant size (`output`).
+//! directory and exported variables); `child` starts the launch under a supervisor ([`hermes_launch`]), which confines it and ends
+//! every process that it leaves, however it hid; what it prints goes through a window of constant size (`output`).
 //! [`Terminal`] is the front: it counts what runs, keeps the background processes ([`process`]) and forgets a task that ended.
 //!
 //! Nothing else in the host starts commands on behalf of a guest.
@@ -16,7 +16,7 @@ mod environment;
 mod fault;
 mod front;
 mod host;
-pub mod launch;
+pub mod layers;
 pub mod limits;
 mod live;
 mod note;
@@ -24,6 +24,7 @@ mod notices;
 mod outcome;
 mod output;
 pub mod process;
+mod proxy;
 mod quote;
 mod readers;
 mod request;
@@ -32,15 +33,17 @@ mod state;
 mod task;
 mod terminals;
 
-pub use backend::{Backend, Target};
+pub(crate) use backend::cache_names;
+pub use backend::{Backend, SandboxPolicy, Target};
 pub use child::{Afterwards, Child, Launcher};
 pub(crate) use commands::{Caller, Commands};
-pub use decider::{Decider, Here, Passed, Planned};
+pub use commands::{EscalationRule, EscalationRules};
+pub use decider::{Decider, Escalation, EscalationKind, Here, Isolation, Passed, Planned};
 pub use fault::Fault;
 pub use front::Terminal;
 pub(super) use host::link;
 pub use outcome::{Ended, Outcome};
 pub use output::{Captured, Excerpt};
-pub use request::{Decided, Input, Request, Sink, What};
+pub use request::{Decided, Input, Request, SandboxUse, Sink, What};
 pub use terminals::Place;
 pub(crate) use terminals::Terminals;

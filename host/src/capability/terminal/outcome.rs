@@ -2,32 +2,9 @@
 
 use std::path::PathBuf;
 
+pub use hermes_launch::Ended;
+
 use super::Captured;
-
-/// How a command ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ended {
-    /// By itself, with this code.
-    Exit(i32),
-    /// By this signal.
-    Signal(i32),
-    /// At its deadline, with every process it had started.
-    Timeout,
-    /// Its supervisor was killed, so nobody knows.
-    Lost,
-}
-
-impl Ended {
-    /// The code that a shell would show.
-    pub const fn code(self) -> i32 {
-        match self {
-            Self::Exit(code) => code,
-            Self::Signal(number) => 128 + number,
-            Self::Timeout => 124,
-            Self::Lost => 137,
-        }
-    }
-}
 
 /// What a command in the foreground gave.
 #[derive(Clone, Debug)]

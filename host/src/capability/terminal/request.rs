@@ -2,6 +2,8 @@
 
 use std::{collections::BTreeMap, ffi::OsString, fmt, path::PathBuf, sync::Arc, time::Duration};
 
+use super::backend::Sandbox;
+
 /// Hears output as it comes, before it is bounded. It must not block.
 pub type Sink = Arc<dyn Fn(&[u8]) + Send + Sync>;
 
@@ -58,6 +60,17 @@ pub struct Request {
     pub sink: Option<Sink>,
     /// What it was decided about in. It does not run in anything else.
     pub decided: Option<Decided>,
+    /// The sandbox that confines it on this machine.
+    pub sandbox: Option<SandboxUse>,
+}
+
+/// A sandbox around one command.
+#[derive(Clone, Debug)]
+pub struct SandboxUse {
+    /// What confines it.
+    pub sandbox: Arc<Sandbox>,
+    /// Whether it reaches the network.
+    pub network: bool,
 }
 
 /// What a task had when a command was decided about.
@@ -82,7 +95,16 @@ impl Request {
     }
 
     pub(crate) fn new(what: What) -> Self {
-        Self { what, workdir: None, timeout: None, pty: false, input: Input::Closed, sink: None, decided: None }
+        Self {
+            what,
+            workdir: None,
+            timeout: None,
+            pty: false,
+            input: Input::Closed,
+            sink: None,
+            decided: None,
+            sandbox: None,
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use std::{
     collections::HashMap,
     ffi::{OsStr, OsString},
-    io,
+    fs, io,
     path::{Path, PathBuf},
     sync::{
         Arc, Mutex, PoisonError,
@@ -22,12 +22,19 @@ use super::{
     state::Left,
 };
 
+/// The folder for the state of shells in a task's own.
+const STATE: &str = "state";
+
+/// The folder beside those of the tasks at which the root of a confined command is mounted, in its own mount namespace.
+const MOUNT_POINT: &str = "root";
+
 /// One task: where its next command runs, with what, and a folder of its own.
 #[derive(Debug)]
 pub(crate) struct Task {
     state: Mutex<State>,
     /// Removed with the task.
-    room: TempDir,
+    folder: TempDir,
+    state_folder: PathBuf,
     files: AtomicU64,
 }
 
@@ -41,10 +48,13 @@ struct State {
 
 impl Task {
     fn new(cwd: PathBuf, variables: Variables, rooms: &Path) -> io::Result<Self> {
-        let room = TempDir::new_in(rooms)?;
+        let folder = TempDir::new_in(rooms)?;
+        let state_folder = folder.path().join(STATE);
+        fs::create_dir(&state_folder)?;
         Ok(Self {
             state: Mutex::new(State { cwd, given: variables.clone(), variables }),
-            room,
+            folder,
+            state_folder,
             files: AtomicU64::new(0),
         })
     }
@@ -75,23 +85,18 @@ impl Task {
     }
 
     /// The task's own folder.
-    pub(crate) fn room(&self) -> &Path {
-        self.room.path()
+    pub(crate) fn folder(&self) -> &Path {
+        self.folder.path()
     }
 
-    /// The name of a file in it that nobody has used.
-    pub(crate) fn new_file(&self) -> PathBuf {
-        self.room().join(format!("left-{}", self.files.fetch_add(1, Ordering::Relaxed)))
+    /// The folder in it to which shells write what they leave.
+    pub(crate) fn state_folder(&self) -> &Path {
+        &self.state_folder
     }
 
-    /// Gives later commands a variable.
-    pub(crate) fn set_variable(&self, name: &str, value: impl Into<OsString>) {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let (name, value) = (OsString::from(name), value.into());
-        // What a task exported itself stays.
-        if state.given.insert(name.clone(), value.clone()) == state.variables.get(&name).cloned() {
-            state.variables.insert(name, value);
-        }
+    /// A new name for a file in the state folder.
+    pub(crate) fn new_state_name(&self) -> String {
+        format!("left-{}", self.files.fetch_add(1, Ordering::Relaxed))
     }
 
     /// Goes back to where the task began: the directory it was in has gone.
@@ -139,12 +144,19 @@ pub(crate) struct Tasks {
 impl Tasks {
     /// Every task begins here, with these.
     pub(crate) fn new(cwd: PathBuf, variables: Variables) -> io::Result<Self> {
-        Ok(Self { tasks: Mutex::default(), cwd, variables, rooms: Room::new()? })
+        let rooms = Room::new()?;
+        fs::create_dir(rooms.path().join(MOUNT_POINT))?;
+        Ok(Self { tasks: Mutex::default(), cwd, variables, rooms })
     }
 
     /// Where the tasks have their folders. No task is to look into another's.
-    pub(crate) fn rooms(&self) -> &Path {
+    fn rooms(&self) -> &Path {
         self.rooms.path()
+    }
+
+    /// An empty folder at which the root of a confined command is mounted.
+    pub(crate) fn mount_point(&self) -> PathBuf {
+        self.rooms().join(MOUNT_POINT)
     }
 
     /// A task, from now on if it is new.

@@ -10,16 +10,16 @@ use std::{
 use tokio::sync::OnceCell;
 
 use super::{
-    Backend, Fault, Launcher, Terminal,
-    backend::{Local, Sandbox, Ssh, Target},
-    decider::{Decider, Here},
+    Backend, Fault, Launcher, SandboxUse, Terminal,
+    backend::{Local, Sandbox, SandboxPolicy, SandboxSite, Ssh, Target},
+    decider::{Decider, Here, Isolation},
     notices::Notices,
     process::Listener,
     readers::Readers,
 };
 
 /// Where commands run.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Place {
     /// On this machine, as the host's own user.
     Local,
@@ -27,9 +27,29 @@ pub enum Place {
     Sandbox {
         /// Whether they reach the network.
         network: bool,
+        /// What the operator adds to their reach.
+        policy: SandboxPolicy,
     },
     /// On another machine.
     Ssh(Target),
+}
+
+impl Place {
+    /// What confines a command there.
+    pub fn isolation(&self) -> Isolation {
+        match self {
+            Self::Sandbox { network, .. } => Isolation::Confined { network: *network },
+            Self::Local | Self::Ssh(_) => Isolation::Unconfined,
+        }
+    }
+
+    /// The machine that it is on: this one, or the target.
+    fn machine(&self) -> Option<&Target> {
+        match self {
+            Self::Local | Self::Sandbox { .. } => None,
+            Self::Ssh(target) => Some(target),
+        }
+    }
 }
 
 /// What all terminals of a host have in common.
@@ -40,7 +60,9 @@ pub(crate) struct Terminals {
     pub(crate) hidden: Vec<PathBuf>,
     pub(crate) decider: Arc<dyn Decider>,
     pub(crate) listener: Option<Listener>,
-    open: Mutex<HashMap<Place, Arc<OnceCell<Arc<Terminal>>>>>,
+    /// One for each machine: a task keeps its directory and processes, whatever confines its next command.
+    open: Mutex<HashMap<Option<Target>, Arc<OnceCell<Arc<Terminal>>>>>,
+    sandboxes: Mutex<HashMap<SandboxPolicy, Arc<Sandbox>>>,
     home: Option<PathBuf>,
     notices: Arc<Notices>,
     pub(super) readers: Readers,
@@ -79,6 +101,7 @@ impl Terminals {
             decider,
             listener,
             open: Mutex::default(),
+            sandboxes: Mutex::default(),
             home,
             notices: Arc::default(),
             readers: Readers::default(),
@@ -86,32 +109,45 @@ impl Terminals {
         }
     }
 
-    fn open(&self) -> MutexGuard<'_, HashMap<Place, Arc<OnceCell<Arc<Terminal>>>>> {
+    fn open(&self) -> MutexGuard<'_, HashMap<Option<Target>, Arc<OnceCell<Arc<Terminal>>>>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The terminal of a place. Whoever comes while it is made waits for it.
     pub(crate) async fn at(&self, place: &Place) -> Result<Arc<Terminal>, Fault> {
-        let cell = Arc::clone(self.open().entry(place.clone()).or_default());
+        let machine = place.machine();
+        let cell = Arc::clone(self.open().entry(machine.cloned()).or_default());
         let make = async || {
-            let backend = self.backend(place).await?;
+            let backend = self.backend(machine).await?;
             Ok(Arc::new(Terminal::new(backend, Some(self.notices.listener(self.listener.clone())))))
         };
         cell.get_or_try_init(make).await.cloned()
     }
 
-    async fn backend(&self, place: &Place) -> Result<Arc<dyn Backend>, Fault> {
+    async fn backend(&self, machine: Option<&Target>) -> Result<Arc<dyn Backend>, Fault> {
         let launcher = self.launcher.clone();
-        Ok(match place {
-            Place::Local => {
-                Arc::new(Local::new(launcher, &self.workspace).map_err(Fault::machine("find the workspace"))?)
-            }
-            Place::Sandbox { network } => {
-                let home = self.home.as_deref();
-                Arc::new(Sandbox::new(launcher, &self.workspace, home, &self.hidden, *network)?)
-            }
-            Place::Ssh(target) => Arc::new(Ssh::connect(launcher, target.clone()).await?),
+        Ok(match machine {
+            None => Arc::new(Local::new(launcher, &self.workspace).map_err(Fault::machine("find the workspace"))?),
+            Some(target) => Arc::new(Ssh::connect(launcher, target.clone()).await?),
         })
+    }
+
+    /// The sandbox around a command of this place. None, where the place is not confined; a fault, where it can't be held.
+    pub(crate) fn sandbox(&self, place: &Place) -> Result<Option<SandboxUse>, Fault> {
+        let Place::Sandbox { network, policy } = place else { return Ok(None) };
+        let mut sandboxes = self.sandboxes.lock().unwrap_or_else(PoisonError::into_inner);
+        let sandbox = match sandboxes.get(policy) {
+            Some(sandbox) => Arc::clone(sandbox),
+            None => {
+                let site = SandboxSite { workspace: &self.workspace, home: self.home.as_deref(), hidden: &self.hidden };
+                let sandbox = Arc::new(Sandbox::new(&self.launcher, site, policy)?);
+                // One configuration is in force at a time.
+                sandboxes.clear();
+                sandboxes.insert(policy.clone(), Arc::clone(&sandbox));
+                sandbox
+            }
+        };
+        Ok(Some(SandboxUse { sandbox, network: *network }))
     }
 
     /// The places of the machine that the commands run on, where that is this one.

@@ -20,15 +20,19 @@ fn launch(path: &str) -> Launch {
     }
 }
 
-fn over_http(address: &str, has_token: bool) -> Launch {
-    let http = Http { address: address.parse().unwrap(), has_token, token_file: None, allowed_hosts: Vec::new() };
+/// A server with its token in the environment.
+fn over_http(address: &str) -> Launch {
+    let http = Http { address: address.parse().unwrap(), token: TokenSource::Environment, allowed_hosts: Vec::new() };
     Launch { http: Some(http), ..launch("/w") }
 }
 
-/// A server with its token in a file.
-fn with_file(file: impl Into<PathBuf>) -> Launch {
-    let mut launch = over_http("0.0.0.0:7411", true);
-    launch.http.as_mut().unwrap().token_file = Some(file.into());
+const TOKEN: &str = "0123456789abcdef0123456789abcdef";
+
+/// A server with its token in a file, which the operator named or which lies in the home.
+fn with_file(file: impl Into<PathBuf>, is_named: bool) -> Launch {
+    let mut launch = over_http("0.0.0.0:7411");
+    let token = TokenSource::File { text: TOKEN.into(), path: file.into(), is_named };
+    launch.http.as_mut().unwrap().token = token;
     launch
 }
 
@@ -86,17 +90,16 @@ fn every_client_starts_the_host_with_the_paths_as_they_are() {
     }
 }
 
+const OVER_HTTP: [Client; 4] = [Client::ClaudeCode, Client::Hermes, Client::VsCode, Client::Codex];
+
 #[test]
-fn over_http_every_client_but_one_gets_the_address_and_no_token_itself() {
-    for client in [Client::ClaudeCode, Client::Hermes, Client::VsCode, Client::Codex] {
-        let open = entry(client, &over_http("127.0.0.1:7411", false));
-        assert_eq!(open["url"], "http://127.0.0.1:7411/mcp", "{client:?}");
-        assert!(!open.to_string().contains("oken") && open.get("command").is_none(), "{client:?}: {open}");
-        let closed = entry(client, &over_http("0.0.0.0:7411", true));
-        assert_eq!(closed["url"], "http://127.0.0.1:7411/mcp", "{client:?}");
+fn a_token_in_the_environment_is_named_and_never_printed() {
+    for client in OVER_HTTP {
+        let entry = entry(client, &over_http("0.0.0.0:7411"));
+        assert_eq!(entry["url"], "http://127.0.0.1:7411/mcp", "{client:?}");
         let header = match client {
-            Client::Codex => &closed["bearer_token_env_var"],
-            _ => &closed["headers"]["Authorization"],
+            Client::Codex => &entry["bearer_token_env_var"],
+            _ => &entry["headers"]["Authorization"],
         };
         let expected = match client {
             Client::Codex => TOKEN_ENV,
@@ -104,35 +107,68 @@ fn over_http_every_client_but_one_gets_the_address_and_no_token_itself() {
             _ => "Bearer ${HERMES_HOST_TOKEN}",
         };
         assert_eq!(header, expected, "{client:?}");
-        let hint = render(client, &over_http("127.0.0.1:7411", true)).unwrap().hint;
+        let hint = render(client, &over_http("127.0.0.1:7411")).unwrap().hint;
         assert!(hint.contains("run --http 127.0.0.1:7411 --workspace /w") && hint.contains(TOKEN_ENV), "{hint}");
     }
-    let error = render(Client::ClaudeDesktop, &over_http("127.0.0.1:7411", false)).unwrap_err().to_string();
+    let error = render(Client::ClaudeDesktop, &over_http("127.0.0.1:7411")).unwrap_err().to_string();
     assert!(error.contains("leave --http out"), "{error}");
-    assert_eq!(entry(Client::Codex, &over_http("[::]:80", false))["url"], "http://[::1]:80/mcp");
-    assert!(render(Client::Codex, &over_http("127.0.0.1:0", false)).unwrap_err().to_string().contains("name one"));
+    assert_eq!(entry(Client::Codex, &over_http("[::]:80"))["url"], "http://[::1]:80/mcp");
+    assert!(render(Client::Codex, &over_http("127.0.0.1:0")).unwrap_err().to_string().contains("name one"));
+}
+
+/// Files of a project are read by tools and committed by people.
+#[test]
+fn a_token_in_a_file_is_printed_for_files_of_the_home_alone() {
+    let launch = with_file("/home/a b/token", false);
+    for client in OVER_HTTP {
+        let (entry, Printed { stdout, hint }) = (entry(client, &launch), render(client, &launch).unwrap());
+        let holds_token = matches!(client, Client::Codex | Client::Hermes);
+        assert_eq!(stdout.contains(TOKEN), holds_token, "{stdout}");
+        assert!(!hint.contains(TOKEN) && hint.contains("/home/a b/token"), "{hint}");
+        let bearer = format!("Bearer {TOKEN}");
+        match client {
+            Client::Codex => assert_eq!(entry["http_headers"]["Authorization"], bearer),
+            Client::Hermes => assert_eq!(entry["headers"]["Authorization"], bearer),
+            Client::VsCode => assert_eq!(entry["headers"]["Authorization"], "Bearer ${input:hermes-host-token}"),
+            _ => assert!(entry["headersHelper"].as_str().unwrap().contains("/home/a b/token"), "{entry}"),
+        }
+    }
+    assert!(!format!("{launch:?}").contains(TOKEN));
+}
+
+#[test]
+fn the_helper_of_claude_code_prints_the_header_of_the_file() {
+    let dir = tempfile::Builder::new().prefix("it's \"a b").tempdir().unwrap();
+    let file = dir.path().join("token");
+    std::fs::write(&file, format!("{TOKEN}\n")).unwrap();
+    let helper = entry(Client::ClaudeCode, &with_file(&file, false))["headersHelper"].as_str().unwrap().to_owned();
+    let output = Command::new("sh").arg("-c").arg(helper).output().unwrap().stdout;
+    let headers: Value = serde_json::from_slice(&output).unwrap();
+    assert_eq!(headers, json!({ "Authorization": format!("Bearer {TOKEN}") }));
 }
 
 #[test]
 fn the_start_over_http_has_the_token_file_and_the_names_of_the_server() {
-    let mut launch = with_file("/keys/a b");
-    launch.http.as_mut().unwrap().allowed_hosts = ["tools.example", "b.example:80"].map(str::to_owned).to_vec();
-    let expected = "/w/hermes-host run --http 0.0.0.0:7411 --token-file '/keys/a b' --allow-host tools.example \
-                    --allow-host b.example:80 --workspace /w --tools /w --home /w";
-    for client in [Client::ClaudeCode, Client::Hermes, Client::VsCode, Client::Codex] {
-        let Printed { stdout, hint } = render(client, &launch).unwrap();
-        let start = hint.split_once("# start the host yourself:\n").unwrap().1;
-        assert_eq!(start.lines().next(), Some(expected), "{client:?}");
-        // The host reads the file, so the variable is the client's alone, and VS Code asks instead.
-        assert!(start.contains("that file") && !start.contains("both"), "{hint}");
-        assert_eq!(start.contains(TOKEN_ENV), client != Client::VsCode, "{hint}");
-        assert!(!stdout.contains("/keys") && stdout.contains("http://127.0.0.1:7411/mcp"), "{stdout}");
+    for (is_named, option) in [(true, "--token-file '/keys/a b' "), (false, "")] {
+        let mut launch = with_file("/keys/a b", is_named);
+        launch.http.as_mut().unwrap().allowed_hosts = ["tools.example", "b.example:80"].map(str::to_owned).to_vec();
+        let expected = format!(
+            "/w/hermes-host run --http 0.0.0.0:7411 {option}--allow-host tools.example --allow-host b.example:80 \
+             --workspace /w --tools /w --home /w"
+        );
+        for client in OVER_HTTP {
+            let Printed { stdout, hint } = render(client, &launch).unwrap();
+            let start = hint.split_once("# start the host yourself:\n").unwrap().1;
+            assert_eq!(start.lines().next(), Some(&*expected), "{client:?}");
+            assert!(!hint.contains(TOKEN_ENV), "{hint}");
+            assert!(stdout.contains("http://127.0.0.1:7411/mcp"), "{stdout}");
+        }
     }
 }
 
 #[test]
 fn vs_code_is_told_what_to_ask_for() {
-    let text = render(Client::VsCode, &over_http("127.0.0.1:7411", true)).unwrap().stdout;
+    let text = render(Client::VsCode, &over_http("127.0.0.1:7411")).unwrap().stdout;
     let whole: Value = serde_json::from_str(&text).unwrap();
     assert_eq!(whole["inputs"][0]["id"], "hermes-host-token");
     assert_eq!(whole["inputs"][0]["password"], true);
@@ -144,7 +180,7 @@ fn what_no_client_can_hold_is_an_error() {
     let by_option = Launch { options: vec!["--tools".into(), strange.clone()], ..launch("/w") };
     let by_program = Launch { program: strange.clone().into(), ..launch("/w") };
     let by_workspace = Launch { workspace: strange.clone().into(), ..launch("/w") };
-    let by_file = with_file(strange);
+    let by_file = with_file(strange, true);
     for launch in [by_option, by_program, by_workspace, by_file] {
         for client in ALL {
             let error = render(client, &launch).unwrap_err().to_string();
@@ -158,6 +194,7 @@ fn a_path_that_the_client_would_change_is_an_error() {
     for client in ALL {
         assert_eq!(render(client, &launch("/home/${HOME}")).is_err(), client.expands(), "{client:?}");
     }
+    assert!(render(Client::ClaudeCode, &with_file("/home/${HOME}/token", false)).is_err());
 }
 
 #[test]

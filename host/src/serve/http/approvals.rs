@@ -1,11 +1,7 @@
 //! `GET /v1/approvals` and `POST /v1/approvals/{id}`: the questions that wait for a person, and the answers.
 //!
-//! Answers count only where the server has a token. Without one every program on this machine could answer, and so could the
-//! commands that a tool runs.
-//!
-//! Where it has one, who asks for the questions counts as being there for a while, so a client that shows them to a
-//! person asks again and again, or lets its request wait for the next one. While nobody is there, what needs a person
-//! is refused at once.
+//! A client that asks for the questions counts as attended by a person for a while, so it asks again and again, or lets its
+//! request wait for the next one. While no such client is there, what needs a person is refused at once.
 
 use std::{
     collections::BTreeSet,
@@ -37,8 +33,6 @@ use crate::approval::{Answer, AnswerError, Attendance, QuestionId, Queue, Shown}
 pub(super) struct ApprovalsResponse {
     /// The oldest first.
     questions: Vec<Shown>,
-    /// Whether they can be answered here: only where the server has a token.
-    answerable: bool,
 }
 
 /// What a person said.
@@ -64,8 +58,7 @@ pub(super) struct AnswerResponse {
     get,
     path = "/v1/approvals",
     description = format!(
-        "The questions that wait for a person. Where the server has a token, who asks counts as being there for the \
-         next {} seconds. Where it has none nobody can answer here, and who asks only looks.",
+        "The questions that wait for a person. A client that asks counts as being there for the next {} seconds.",
         ATTENDED_FOR.as_secs()
     ),
     params(
@@ -86,18 +79,17 @@ pub(super) async fn list(State(api): State<Api>, uri: Uri) -> Result<Response, P
     let seen: BTreeSet<String> = query.all("seen").into_iter().collect();
     query.end()?;
     let queue = api.host.approvals();
-    let _there = api.answerable.then(|| (api.attended.renew(queue), queue.attend()));
+    api.attended.renew(queue);
+    let _there = queue.attend();
     if let Some(wait) = wait {
         tokio::select! {
             _late = timeout(wait, others_than(queue, &seen)) => {}
             () = api.stop.cancelled() => {}
         }
-        if api.answerable {
-            api.attended.renew(queue);
-        }
+        api.attended.renew(queue);
     }
     let questions = queue.pending().iter().map(|question| question.shown()).collect();
-    Ok(json_text(StatusCode::OK, json(&ApprovalsResponse { questions, answerable: api.answerable })))
+    Ok(json_text(StatusCode::OK, json(&ApprovalsResponse { questions })))
 }
 
 /// Waits until the questions are not those that the client knows.
@@ -123,7 +115,6 @@ async fn others_than(queue: &Queue, seen: &BTreeSet<String>) {
     responses(
         (status = 200, description = "The answer was taken", body = AnswerResponse),
         (status = 400, description = "That is no answer to this question", body = Problem),
-        (status = 403, description = "The server has no token, so nobody can answer here", body = Problem),
         (status = 404, description = "No question has this id", body = Problem),
         (status = 409, description = "The question is over: answered, expired or withdrawn", body = Problem),
     )
@@ -134,11 +125,6 @@ pub(super) async fn answer(
     headers: HeaderMap,
     body: Bytes,
 ) -> Result<Response, Problem> {
-    if !api.answerable {
-        let error = "questions can only be answered where a token is needed, since commands that tools run reach this server, too; \
-                     start it with HERMES_HOST_TOKEN or --token-file FILE";
-        return Err(Problem::new(StatusCode::FORBIDDEN, "needs-token", error));
-    }
     let request: AnswerRequest = parse(&headers, &body)?;
     let answer = match (request.answer.parse::<Answer>(), request.reason) {
         (Err(why), _) => return Err(Problem::bad_request(why.to_string())),

@@ -91,9 +91,8 @@ fn origin(settings: &Settings, host: &Authority, headers: &HeaderMap) -> Result<
     }
 }
 
-/// What the client must know, where there is something to know.
+/// What every client must know.
 fn token(settings: &Settings, headers: &HeaderMap) -> Result<(), Problem> {
-    let Some(token) = settings.token() else { return Ok(()) };
     let refused = |error: &str| Problem::new(StatusCode::UNAUTHORIZED, "unauthorized", error);
     let missing = || refused("a token is needed; send it as: Authorization: Bearer TOKEN");
     let value = only(headers, &header::AUTHORIZATION).flatten().ok_or_else(missing)?;
@@ -101,7 +100,11 @@ fn token(settings: &Settings, headers: &HeaderMap) -> Result<(), Problem> {
     if !scheme.eq_ignore_ascii_case(b"Bearer ") {
         return Err(missing());
     }
-    if token.matches(given.trim_ascii()) { Ok(()) } else { Err(refused("the token is not the one of this server")) }
+    if settings.token().matches(given.trim_ascii()) {
+        Ok(())
+    } else {
+        Err(refused("the token is not the one of this server"))
+    }
 }
 
 /// A header that may stand there once: `None` where it does so more often.
@@ -120,13 +123,17 @@ mod tests {
 
     const SECRET: &str = "0123456789abcdef";
 
-    fn settings(token: bool, named: &[&str]) -> Settings {
+    fn settings(named: &[&str]) -> Settings {
         let named: Vec<String> = named.iter().map(|&name| name.to_owned()).collect();
-        let token = token.then(|| Token::new(SECRET).unwrap());
-        Settings::new("127.0.0.1:7411".parse().unwrap(), token, &named).unwrap()
+        Settings::new("127.0.0.1:7411".parse().unwrap(), Token::new(SECRET).unwrap(), &named).unwrap()
     }
 
-    /// `ok`, or the kind of the problem, for a request with this target and these headers.
+    /// The same for a client that sends the token.
+    fn verdict_of_client(settings: &Settings, target: &str, given: &[(&str, &str)]) -> &'static str {
+        verdict(settings, target, &[given, &[("authorization", &format!("Bearer {SECRET}"))]].concat())
+    }
+
+    /// `ok`, or the status of the problem, for a request with this target and these headers.
     fn verdict(settings: &Settings, target: &str, given: &[(&str, &str)]) -> &'static str {
         let mut headers = HeaderMap::new();
         for (name, value) in given {
@@ -147,7 +154,7 @@ mod tests {
 
     #[test]
     fn a_foreign_a_missing_and_a_second_host_are_refused() {
-        let settings = settings(false, &["tools.lan"]);
+        let settings = settings(&["tools.lan"]);
         for (target, headers, expected) in [
             ("/v1/tools", &[HERE][..], "ok"),
             ("/v1/tools", &[("host", "LOCALHOST.:7411")], "ok"),
@@ -169,13 +176,13 @@ mod tests {
             ("http://user@127.0.0.1:7411/v1/tools", &[HERE], "403"),
             ("/healthz", &[("host", "evil.example")], "403"),
         ] {
-            assert_eq!(verdict(&settings, target, headers), expected, "{target} {headers:?}");
+            assert_eq!(verdict_of_client(&settings, target, headers), expected, "{target} {headers:?}");
         }
     }
 
     #[test]
     fn pages_of_other_sites_are_refused_and_programs_pass() {
-        let settings = settings(false, &["app.example"]);
+        let settings = settings(&["app.example"]);
         for (headers, expected) in [
             (&[HERE][..], "ok"),
             (&[HERE, ("origin", "http://127.0.0.1:7411")], "ok"),
@@ -193,13 +200,13 @@ mod tests {
             (&[HERE, ("sec-fetch-site", "cross-site"), ("origin", "https://app.example")], "ok"),
             (&[HERE, ("sec-fetch-site", "same-origin"), ("origin", "http://evil.example")], "403"),
         ] {
-            assert_eq!(verdict(&settings, "/v1/call", headers), expected, "{headers:?}");
+            assert_eq!(verdict_of_client(&settings, "/v1/call", headers), expected, "{headers:?}");
         }
     }
 
     #[test]
     fn a_token_is_asked_for_everywhere_but_at_healthz() {
-        let with = settings(true, &[]);
+        let with = settings(&[]);
         let bearer = |text: &str| verdict(&with, "/v1/call", &[HERE, ("authorization", text)]);
         assert_eq!(bearer(&format!("Bearer {SECRET}")), "ok");
         assert_eq!(bearer(&format!("bearer  {SECRET} ")), "ok");
@@ -216,14 +223,14 @@ mod tests {
             assert_eq!(verdict(&with, path, &[HERE]), "401", "{path}");
         }
         assert_eq!(verdict(&with, "/healthz", &[HERE]), "ok");
-        assert_eq!(verdict(&settings(false, &[]), "/v1/call", &[HERE]), "ok");
+        assert_eq!(verdict(&with, "/v1/call", &[HERE]), "401");
     }
 
     proptest! {
         #[test]
         fn nothing_but_allowed_names_passes(text in "[a-zA-Z0-9.:@\\[\\]/%_ -]{0,40}|(localhost|127\\.0\\.0\\.1|\\[::1\\])[a-z0-9.:@/-]{0,12}") {
-            let settings = settings(false, &[]);
-            if verdict(&settings, "/v1/call", &[("host", &text)]) == "ok" {
+            let settings = settings(&[]);
+            if verdict_of_client(&settings, "/v1/call", &[("host", &text)]) == "ok" {
                 let name = text.rsplit_once(':').filter(|(_, port)| !port.contains(']')).map_or(&*text, |(name, _)| name);
                 let bare = name.to_ascii_lowercase();
                 let bare = bare.strip_suffix('.').unwrap_or(&bare).trim_start_matches('[').trim_end_matches(']');
@@ -234,13 +241,13 @@ mod tests {
 
         #[test]
         fn no_origin_passes_but_the_servers_own(text in "https?://[a-z0-9.:@-]{0,30}|https?://127\\.0\\.0\\.1(:[0-9]{1,5})?[a-z.@]{0,3}|\\PC{0,20}") {
-            let allowed = verdict(&settings(false, &[]), "/v1/call", &[HERE, ("origin", &text)]) == "ok";
+            let allowed = verdict_of_client(&settings(&[]), "/v1/call", &[HERE, ("origin", &text)]) == "ok";
             prop_assert!(!allowed || text == "http://127.0.0.1:7411" || text == "https://127.0.0.1:7411", "{text}");
         }
 
         #[test]
         fn no_token_passes_but_the_right_one(text in "[ -~]{0,40}") {
-            let passes = verdict(&settings(true, &[]), "/v1/call", &[HERE, ("authorization", &format!("Bearer {text}"))]) == "ok";
+            let passes = verdict(&settings(&[]), "/v1/call", &[HERE, ("authorization", &format!("Bearer {text}"))]) == "ok";
             prop_assert_eq!(passes, text.trim() == SECRET);
         }
     }

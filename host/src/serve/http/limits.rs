@@ -94,6 +94,9 @@ pub const COUNTED_TOOLS: usize = 1_000;
 /// Characters of a token, at least. 16 random ones take longer to guess than anybody has.
 pub const TOKEN_CHARS: usize = 16;
 
+/// Random bytes of a token that the host makes: 256 bits, 43 characters of base64url.
+pub const MADE_TOKEN_BYTES: usize = 32;
+
 /// Bytes of the file with the token.
 pub const TOKEN_FILE_BYTES: usize = 4 * KIB;
 
@@ -118,6 +121,7 @@ pub fn table() -> String {
         ("lines of the audit in one response", count(AUDIT_LINES_MAX)),
         ("names of tools in the metrics", count(COUNTED_TOOLS)),
         ("characters of a token, at least", count(TOKEN_CHARS)),
+        ("random bits of a token that the host makes", count(MADE_TOKEN_BYTES * 8)),
     ];
     let rows = rows.iter().map(|(what, limit)| format!("| {what} | {limit} |\n"));
     format!("| limit on HTTP | value |\n|---|---|\n{}", rows.collect::<String>())

@@ -6,12 +6,13 @@
 //! # async fn example(host: hermes_host::Host) -> Result<(), Box<dyn std::error::Error>> {
 //! use std::sync::Arc;
 //!
-//! use hermes_host::serve::http::{Metrics, Server, Settings, guarded, router};
+//! use hermes_host::serve::http::{Metrics, Server, Settings, TokenFile, guarded, router};
 //! use tokio_util::sync::CancellationToken;
 //!
-//! let settings = Arc::new(Settings::new("127.0.0.1:7411".parse()?, None, &[])?);
+//! let token = TokenFile::in_home(&hermes_host::default_home()?)?.token()?;
+//! let settings = Arc::new(Settings::new("127.0.0.1:7411".parse()?, token, &[])?);
 //! let (metrics, stop) = (Metrics::new(&host), CancellationToken::new());
-//! let routes = router(&host, &settings, &metrics, &stop);
+//! let routes = router(&host, &metrics, &stop);
 //! let server = Server::bind(&settings)?;
 //! server.serve(guarded(routes, settings), metrics.connections(), stop).await;
 //! # Ok(())
@@ -35,6 +36,7 @@ mod server;
 mod settings;
 mod status;
 mod token;
+mod token_file;
 mod tools;
 mod watched;
 
@@ -55,7 +57,8 @@ pub use guard::guarded;
 pub use metrics::{Call, Metrics};
 pub use server::{BindError, Server};
 pub use settings::{Settings, SettingsError};
-pub use token::{TOKEN_ENV, Token, TokenError};
+pub use token::{TOKEN_ENV, Token};
+pub use token_file::{TokenError, TokenFile};
 
 /// Bytes of a path that an error repeats.
 const SHOWN: usize = 120;
@@ -66,8 +69,6 @@ struct Api {
     host: Host,
     metrics: Arc<Metrics>,
     attended: approvals::Attended,
-    /// Whether questions can be answered here.
-    answerable: bool,
     audit_readers: Arc<Semaphore>,
     /// The server stops: whoever only waits ends.
     stop: CancellationToken,
@@ -75,12 +76,11 @@ struct Api {
 
 /// The routes of the API, without a guard: merge and nest what else is served, then call [`guarded`]. Requests that only wait end
 /// when `stop` is cancelled.
-pub fn router(host: &Host, settings: &Settings, metrics: &Arc<Metrics>, stop: &CancellationToken) -> Router {
+pub fn router(host: &Host, metrics: &Arc<Metrics>, stop: &CancellationToken) -> Router {
     let api = Api {
         host: host.clone(),
         metrics: Arc::clone(metrics),
         attended: approvals::Attended::default(),
-        answerable: settings.token().is_some(),
         audit_readers: Arc::new(Semaphore::new(limits::AUDIT_READERS)),
         stop: stop.clone(),
     };

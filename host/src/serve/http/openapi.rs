@@ -23,7 +23,7 @@ use super::{
         title = "hermes-host",
         description = "Tools for AI agents, each in a sandbox. MCP is at /mcp; this is for those who do not speak it. \
                        Errors are always `{\"error\": …, \"kind\": …}`, but what is no HTTP gets an answer without a \
-                       body, or none. Where the server has a token, every path but /healthz needs it.",
+                       body, or none. Every path but /healthz needs the server's token.",
     ),
     paths(
         tools::tools,
@@ -37,7 +37,7 @@ use super::{
         status::document,
     ),
     modifiers(&Bearer, &Before),
-    security((), ("bearer" = [])),
+    security(("bearer" = [])),
 )]
 struct Document;
 

@@ -15,19 +15,13 @@ const SHOWN: usize = 80;
 #[derive(Clone, Debug)]
 pub struct Settings {
     address: SocketAddr,
-    token: Option<Token>,
+    token: Token,
     named: Vec<Authority>,
 }
 
 /// Why a server can't be started like this.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SettingsError {
-    /// Others reach the address, and anybody could call tools.
-    #[error(
-        "{0} can be reached from other machines, so clients need a token: set HERMES_HOST_TOKEN or name a file with --token-file \
-         FILE, or listen on 127.0.0.1"
-    )]
-    NeedsToken(SocketAddr),
     /// Not a name of a server.
     #[error("{0:?} is no name of a server; write name or name:port, without http:// and without a path")]
     BadHost(String),
@@ -36,10 +30,7 @@ pub enum SettingsError {
 impl Settings {
     /// A server on this address. `allowed_hosts` are names beside the address's own and those of loopback: `tools.lan` at any port, or
     /// `tools.lan:8080`.
-    pub fn new(address: SocketAddr, token: Option<Token>, allowed_hosts: &[String]) -> Result<Self, SettingsError> {
-        if token.is_none() && !address.ip().to_canonical().is_loopback() {
-            return Err(SettingsError::NeedsToken(address));
-        }
+    pub fn new(address: SocketAddr, token: Token, allowed_hosts: &[String]) -> Result<Self, SettingsError> {
         let named = allowed_hosts
             .iter()
             .map(|text| Authority::parse(text).ok_or_else(|| SettingsError::BadHost(one_line(text, SHOWN))));
@@ -52,8 +43,8 @@ impl Settings {
     }
 
     /// What clients must know.
-    pub fn token(&self) -> Option<&Token> {
-        self.token.as_ref()
+    pub fn token(&self) -> &Token {
+        &self.token
     }
 
     /// Whether a client may call the server so. The name decides: a page that had its own name point here still says that name. The
@@ -84,29 +75,7 @@ mod tests {
 
     fn settings(address: &str, named: &[&str]) -> Result<Settings, SettingsError> {
         let named: Vec<String> = named.iter().map(|&name| name.to_owned()).collect();
-        Settings::new(address.parse().unwrap(), Token::new("0123456789abcdef").ok(), &named)
-    }
-
-    #[test]
-    fn an_address_that_others_reach_needs_a_token() {
-        for (address, needs) in [
-            ("127.0.0.1:7411", false),
-            ("127.9.9.9:0", false),
-            ("[::1]:7411", false),
-            ("[::ffff:127.0.0.1]:7411", false),
-            ("0.0.0.0:7411", true),
-            ("[::]:7411", true),
-            ("192.168.1.5:7411", true),
-            ("[fe80::1]:7411", true),
-        ] {
-            let address: SocketAddr = address.parse().unwrap();
-            let without = Settings::new(address, None, &[]);
-            assert_eq!(without.as_ref().err(), needs.then_some(&SettingsError::NeedsToken(address)));
-            if let Err(why) = without {
-                assert!(why.to_string().contains("HERMES_HOST_TOKEN"), "{why}");
-            }
-            assert!(settings(&address.to_string(), &[]).is_ok());
-        }
+        Settings::new(address.parse().unwrap(), Token::new("0123456789abcdef").unwrap(), &named)
     }
 
     #[test]

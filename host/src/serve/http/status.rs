@@ -27,6 +27,7 @@ pub(super) struct Health {
     get,
     path = "/healthz",
     description = "Says that the server is there. Needs no token.",
+    security(()),
     responses((status = 200, description = "It is", body = Health))
 )]
 pub(super) async fn health() -> Response {

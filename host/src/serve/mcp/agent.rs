@@ -67,8 +67,6 @@ pub(super) struct Agent {
     session: String,
     /// Whether it lives as long as its client does.
     is_connection: bool,
-    /// Whether its person may decide what the host asks.
-    may_decide: bool,
     /// Whether it takes one of the places of HTTP sessions.
     is_session: AtomicBool,
     /// Whether it is told of changes.
@@ -85,23 +83,21 @@ pub(super) struct Agent {
 impl Agent {
     /// For a client that is there until this is dropped.
     pub(super) fn of_connection(mcp: &Mcp) -> Result<Self, NoRandomness> {
-        Self::new(mcp, true, true)
+        Self::new(mcp, true)
     }
 
-    /// For HTTP, where a client of 2026-07-28 and later is nobody between its requests. `may_decide`: whether it may answer what the
-    /// host asks, and not a tool.
-    pub(super) fn of_requests(mcp: &Mcp, may_decide: bool) -> Result<Self, NoRandomness> {
-        Self::new(mcp, false, may_decide)
+    /// For HTTP, where a client of 2026-07-28 and later is unknown between its requests.
+    pub(super) fn of_requests(mcp: &Mcp) -> Result<Self, NoRandomness> {
+        Self::new(mcp, false)
     }
 
-    fn new(mcp: &Mcp, is_connection: bool, may_decide: bool) -> Result<Self, NoRandomness> {
+    fn new(mcp: &Mcp, is_connection: bool) -> Result<Self, NoRandomness> {
         let (gone, session, shared) =
             (CancellationToken::new(), random_name(crate::serve::OWN_SESSION)?, Arc::clone(&mcp.0));
         Ok(Self {
             shared,
             session,
             is_connection,
-            may_decide,
             is_session: AtomicBool::new(false),
             is_told: AtomicBool::new(false),
             was_used: AtomicBool::new(false),
@@ -265,16 +261,9 @@ impl ServerHandler for Agent {
             true => context.meta.log_level(),
             false => *self.level.lock().unwrap_or_else(PoisonError::into_inner),
         };
-        let mut response = Caller {
-            shared: &self.shared,
-            context: &context,
-            is_current,
-            stays: self.lasts(),
-            may_decide: self.may_decide,
-            level,
-        }
-        .call(request, origin)
-        .await?;
+        let mut response = Caller { shared: &self.shared, context: &context, is_current, stays: self.lasts(), level }
+            .call(request, origin)
+            .await?;
         match &mut response {
             CallToolResponse::Complete(result) if is_current => identify(&mut result.meta),
             CallToolResponse::InputRequired(result) => identify(&mut result.meta),

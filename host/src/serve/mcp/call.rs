@@ -40,8 +40,6 @@ pub(super) struct Caller<'a> {
     pub(super) is_current: bool,
     /// Whether the client is there beyond this request, so that it could answer one of ours.
     pub(super) stays: bool,
-    /// Whether its person may decide what the host asks.
-    pub(super) may_decide: bool,
     /// From which level on it wants the tool's log.
     pub(super) level: Option<LoggingLevel>,
 }
@@ -113,7 +111,7 @@ impl Caller<'_> {
         cancel: CancellationToken,
     ) -> (Called, Conversation) {
         let (called, reports) = (self.called(name.clone()), Reports::to(self.told()));
-        let conversation = Conversation::begin(self.shared, name, arguments, origin, reports, cancel, self.may_decide);
+        let conversation = Conversation::begin(self.shared, name, arguments, origin, reports, cancel);
         (called, conversation)
     }
 

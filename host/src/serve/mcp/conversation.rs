@@ -30,7 +30,7 @@ pub(super) struct Conversation {
     /// First: the call is given up before those go whom it could ask.
     _cancel: DropGuard,
     call: JoinHandle<Outcome>,
-    questions: Option<CallAttendance>,
+    questions: CallAttendance,
     forms: Presence,
     progress: Reports,
 }
@@ -46,7 +46,7 @@ pub(super) enum Next {
 }
 
 impl Conversation {
-    /// Begins a call whose client can ask somebody. `cancel` ends it as well; `may_decide`: somebody may be asked not only by tools.
+    /// Begins a call whose client can ask a person. `cancel` ends it as well.
     pub(super) fn begin(
         shared: &Shared,
         name: String,
@@ -54,10 +54,9 @@ impl Conversation {
         context: CallContext,
         progress: Reports,
         cancel: CancellationToken,
-        may_decide: bool,
     ) -> Self {
         let call_id = context.call_id.clone().unwrap_or_default();
-        let questions = may_decide.then(|| shared.host.approvals().attend_call(&call_id));
+        let questions = shared.host.approvals().attend_call(&call_id);
         let forms = shared.host.people().attend(&call_id);
         let control = Control { cancel: Some(cancel.clone()), progress: Some(progress.listener()) };
         let call = tokio::spawn(shared.call(name, arguments, CallContext { control, ..context }));
@@ -74,7 +73,7 @@ impl Conversation {
         tokio::select! {
             biased;
             outcome = &mut self.call => Next::Done(Box::new(outcome.unwrap_or_else(|why| lost(&why)))),
-            question = next_question(&mut self.questions) => Next::Decide(question),
+            question = self.questions.next() => Next::Decide(question),
             form = self.forms.next() => Next::Fill(Box::new(form)),
         }
     }
@@ -82,13 +81,6 @@ impl Conversation {
     /// Waits until all progress that was reported has been sent.
     pub(super) async fn reported(&self) {
         self.progress.sent().await;
-    }
-}
-
-async fn next_question(questions: &mut Option<CallAttendance>) -> Arc<Question> {
-    match questions {
-        Some(questions) => questions.next().await,
-        None => std::future::pending().await,
     }
 }
 

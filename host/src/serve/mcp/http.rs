@@ -18,10 +18,10 @@ use super::{
 };
 
 impl Mcp {
-    /// The route `/mcp`, without a guard. `may_decide`: whether clients may answer what the host asks about commands and calls. Not where
-    /// they need no token: a command that an agent runs could be such a client. When the token is cancelled, running calls are
-    /// finished, and then the streams end.
-    pub fn routes(&self, stop: CancellationToken, may_decide: bool) -> Router {
+    /// The route `/mcp`, to be put behind [`guarded`](crate::serve::http::guarded): clients may answer what the host asks about
+    /// commands, and a command that an agent runs must not be such a client. When `stop` is cancelled, running calls are finished, and
+    /// then the streams end.
+    pub fn routes(&self, stop: CancellationToken) -> Router {
         let ended = CancellationToken::new();
         let (shared, end) = (Arc::clone(&self.0), ended.clone());
         tokio::spawn(async move {
@@ -39,7 +39,7 @@ impl Mcp {
             .disable_allowed_hosts()
             .disable_allowed_origins();
         let mcp = self.clone();
-        let agent = move || Agent::of_requests(&mcp, may_decide).map_err(std::io::Error::other);
+        let agent = move || Agent::of_requests(&mcp).map_err(std::io::Error::other);
         let service = StreamableHttpService::new(agent, Arc::new(sessions), config);
         Router::new().route_service("/mcp", service)
     }

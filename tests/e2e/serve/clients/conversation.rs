@@ -93,7 +93,8 @@ pub(super) fn meet(door: Door) -> (Place, Open) {
         }
         Door::Http => {
             let host = Served::start(&place);
-            Open { door, words: vec!["http".into(), format!("{}/mcp", host.address)], _host: Some(host) }
+            let token = fs::read_to_string(place.home().join("token")).unwrap().trim().to_owned();
+            Open { door, words: vec!["http".into(), format!("{}/mcp", host.address), token], _host: Some(host) }
         }
     };
     (place, open)
@@ -199,6 +200,7 @@ struct Served {
 impl Served {
     fn start(place: &Place) -> Self {
         let mut command = place.command(&["run", "--http", "127.0.0.1:0"]);
+        command.env_remove("HERMES_HOST_TOKEN");
         let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
         let said = lines(child.stderr.take().unwrap(), |line| line);
         let mut before = Vec::new();

@@ -9,12 +9,13 @@ use std::{
 
 use serde_json::{Value, json};
 
-use super::{assert_blocked, command, place, runs};
+use super::{command, place, runs};
 use crate::{
     cli::Place,
     serve::{
-        PATIENCE, Serving, TOKEN,
+        PATIENCE, Serving,
         client::{Client, Reply},
+        kind,
         pipe::{LEGACY, current, error, result, text, with_meta, work},
         post::{answered, post_legacy},
         retries::in_work,
@@ -94,10 +95,9 @@ fn asking() -> Value {
 }
 
 #[test]
-fn in_a_session_with_a_token_a_person_decides_while_the_call_is_open() {
+fn in_a_session_a_person_decides_while_the_call_is_open() {
     let place = place();
-    let mut serving = Serving::spawn(&mut in_work(&place, Some(TOKEN)));
-    serving.client.token = Some(TOKEN);
+    let serving = Serving::with_token(&mut in_work(&place));
     let session = Session::open(serving.client, asking());
     for (answer, ran) in
         [(json!({"action": "decline"}), 0), (json!({"action": "accept", "content": {"decision": "once"}}), 1)]
@@ -113,20 +113,17 @@ fn in_a_session_with_a_token_a_person_decides_while_the_call_is_open() {
 
 /// A command that the agent runs reaches this port as well.
 #[test]
-fn in_a_session_without_a_token_nobody_decides() {
+fn without_the_token_nobody_opens_a_session() {
     let place = place();
-    let serving = Serving::spawn(&mut in_work(&place, None));
-    let session = Session::open(serving.client, asking());
-    assert_blocked(&result(answered(session.call(command()))), "nobody to ask");
-    assert_eq!(runs(&place), 0);
+    let serving = Serving::spawn(&mut in_work(&place));
+    assert_eq!(kind(&hello(serving.client, asking())), (401, "unauthorized".to_owned()));
 }
 
 /// A request may name an earlier revision and be of no session. What such a client is asked, it could not answer.
 #[test]
 fn without_a_session_a_client_of_an_earlier_revision_is_told_no_at_once() {
     let place = place();
-    let mut serving = Serving::spawn(&mut in_work(&place, Some(TOKEN)));
-    serving.client.token = Some(TOKEN);
+    let serving = Serving::with_token(&mut in_work(&place));
     for call in [command(), json!({"name": "asks"})] {
         let version = [("io.modelcontextprotocol/protocolVersion", json!(LEGACY))];
         let params = with_meta(current(asking(), call), &version);
@@ -142,7 +139,7 @@ fn without_a_session_a_client_of_an_earlier_revision_is_told_no_at_once() {
 #[test]
 fn what_a_session_ran_ends_with_it_and_what_others_ran_does_not() {
     let place = Place::new();
-    let serving = Serving::spawn(&mut in_work(&place, None));
+    let serving = Serving::with_token(&mut in_work(&place));
     let [one, other] = [(); 2].map(|()| Session::open(serving.client, json!({})));
     let ended = [one.background(&place, "one", None), one.background(&place, "one-task", Some("t"))];
     let left = other.background(&place, "other-task", Some("t"));

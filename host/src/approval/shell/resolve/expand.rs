@@ -7,6 +7,7 @@ use super::{
 use crate::approval::shell::{
     limits::VALUE_BYTES,
     syntax::{Change, Part, Program, Word},
+    understood,
     walk::{Flow, Walker},
 };
 
@@ -124,11 +125,15 @@ impl Walker {
             after.iter().take(end).map(|atom| if let Atom::Char(found) = atom { Some(*found) } else { None }).collect();
         match name.as_deref() {
             Some("") => fields.push(&self.scope.places.home.clone()),
-            Some("+") => match self.scope.places.directory.clone() {
+            Some("+") => match self.scope.places.directory.clone().filter(|_| !self.scope.places.is_doubtful) {
                 Some(directory) => fields.push(&directory),
                 None => fields.unknown(Sure::Part),
             },
             Some("root") => fields.push("/root"),
+            // `~-` is the directory before, `~1` one of the stack.
+            Some(name) if name.starts_with(['-', '+']) || name.starts_with(|c: char| c.is_ascii_digit()) => {
+                fields.unknown(Sure::Part);
+            }
             Some(name) if name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-') && name != "-" => {
                 fields.push(&format!("/home/{name}"));
             }
@@ -152,7 +157,10 @@ impl Walker {
                 "@" | "*" if matches!(parameter.change, Change::None) => self.positionals(fields, *quoted),
                 _ => {
                     let value = self.parameter(parameter);
-                    let many = matches!(parameter.change, Change::Other(_));
+                    let many = matches!(
+                        parameter.change,
+                        Change::Other(_) | Change::Index(_) | Change::Indirect(_) | Change::Transform(_)
+                    );
                     self.value(value, *quoted, many, fields);
                 }
             },
@@ -169,11 +177,14 @@ impl Walker {
                 fields.process = true;
             }
             Part::Arithmetic(word) => {
-                self.text(word);
+                let value = self.text(word);
+                understood::number(self, &value);
                 fields.unknown(Sure::Part);
             }
             Part::Array(words) => {
-                self.expand_all(words);
+                for arg in self.expand_all(words) {
+                    understood::array(self, &arg.text);
+                }
                 fields.unknown(Sure::Part);
             }
         }

@@ -10,5 +10,5 @@ mod scope;
 
 pub(crate) use arg::{Arg, Sure, UNKNOWN};
 pub(crate) use glob::matches;
-pub(crate) use path::Places;
+pub(crate) use path::{Places, below};
 pub(crate) use scope::{Function, Scope, Value};

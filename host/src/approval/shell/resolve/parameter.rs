@@ -2,8 +2,10 @@
 
 use super::Value;
 use crate::approval::shell::{
+    Category,
     limits::VALUE_BYTES,
     syntax::{Change, Parameter},
+    understood,
     walk::Walker,
 };
 
@@ -21,6 +23,7 @@ impl Walker {
                     (value, _) => value,
                 };
                 if *assign {
+                    understood::assigned(self, &parameter.name);
                     self.scope.set(&parameter.name, value.clone());
                 }
                 value
@@ -52,10 +55,31 @@ impl Walker {
                 }
                 _ => Value::Unknown,
             },
-            Change::Slice(word) => match (value, self.text(word)) {
-                (Value::Known(text), Value::Known(range)) => slice(&text, &range).map_or(Value::Unknown, Value::Known),
-                _ => Value::Unknown,
-            },
+            Change::Slice(word) => {
+                let range = self.text(word);
+                understood::number(self, &range);
+                match (value, range) {
+                    (Value::Known(text), Value::Known(range)) => {
+                        slice(&text, &range).map_or(Value::Unknown, Value::Known)
+                    }
+                    _ => Value::Unknown,
+                }
+            }
+            Change::Index(word) => {
+                let index = self.text(word);
+                understood::index(self, &index);
+                Value::Unknown
+            }
+            Change::Indirect(word) => {
+                self.text(word);
+                self.doubt(Category::UnknownCommand, "the value of a variable whose name is only known when it runs");
+                Value::Unknown
+            }
+            Change::Transform(word) => {
+                let letter = self.text(word);
+                understood::transform(self, &letter);
+                Value::Unknown
+            }
             Change::Other(word) => {
                 self.text(word);
                 Value::Unknown
@@ -67,7 +91,8 @@ impl Walker {
         if let Ok(number) = name.parse::<usize>() {
             let Some(args) = &self.scope.positional else { return Value::Unknown };
             return match number.checked_sub(1).map(|at| args.get(at)) {
-                None => Value::Known("bash".into()),
+                // The name of the shell, or what stands after the text of `bash -c`.
+                None => Value::Unknown,
                 Some(None) => Value::Known(String::new()),
                 Some(Some(arg)) if arg.is_known() => Value::Known(arg.text.clone()),
                 Some(Some(arg)) => Value::Guess(arg.text.clone()),

@@ -1,6 +1,6 @@
 //! Paths, made absolute without looking at the disk.
 
-use super::{Arg, UNKNOWN};
+use super::{Arg, UNKNOWN, matches};
 use crate::approval::shell::Surroundings;
 
 /// Stands for the home when it is not known. No user has such a name.
@@ -13,17 +13,35 @@ pub(crate) struct Places {
     pub(crate) directory: Option<String>,
     pub(crate) home: String,
     pub(crate) workspace: Option<String>,
+    /// Whether the workspace is a git repository of its own.
+    pub(crate) is_repository: bool,
+    /// Whether a `cd` that may have failed leaves the directory in doubt.
+    pub(crate) is_doubtful: bool,
     own: Vec<String>,
+    /// Other spellings of the home and the workspace, longest first.
+    spellings: Vec<(String, String)>,
 }
 
 impl Places {
     pub(crate) fn of(surroundings: &Surroundings) -> Self {
-        let plain = |path: &Option<String>| path.as_deref().map(|path| tidy(path, "/"));
+        let mut spellings: Vec<(String, String)> = Vec::new();
+        for (other, given) in &surroundings.spellings {
+            // The given spelling of one may lie below another spelling of the other.
+            let given = respelled(tidy(given, "/"), &spellings);
+            spellings.push((tidy(other, "/"), given));
+            spellings.sort_by_key(|(other, _)| std::cmp::Reverse(other.len()));
+        }
+        let one = |path: &str| respelled(tidy(path, "/"), &spellings);
+        let plain = |path: &Option<String>| path.as_deref().map(one);
+        let own = surroundings.own.iter().flat_map(|path| [tidy(path, "/"), one(path)]).collect();
         Self {
             directory: plain(&surroundings.directory).or_else(|| plain(&surroundings.workspace)),
             home: plain(&surroundings.home).unwrap_or_else(|| SOME_HOME.into()),
             workspace: plain(&surroundings.workspace),
-            own: surroundings.own.iter().map(|path| tidy(path, "/")).collect(),
+            is_repository: surroundings.is_repository,
+            is_doubtful: surroundings.directory.is_none(),
+            own,
+            spellings,
         }
     }
 
@@ -39,12 +57,41 @@ impl Places {
             text = if rest.is_empty() { "/" } else { rest };
         }
         if let Some(rest) = text.strip_prefix("/proc/self/cwd") {
-            return self.directory.as_deref().map(|directory| tidy(rest.trim_start_matches('/'), directory));
+            return self.directory.as_deref().map(|directory| self.one(tidy(rest.trim_start_matches('/'), directory)));
         }
         if text.starts_with('/') {
-            return Some(tidy(text, "/"));
+            return Some(self.one(tidy(text, "/")));
         }
-        self.directory.as_deref().map(|directory| tidy(text, directory))
+        self.directory.as_deref().map(|directory| self.one(tidy(text, directory)))
+    }
+
+    /// A path in the one spelling that all comparisons use.
+    fn one(&self, path: String) -> String {
+        if self.spellings.is_empty() { path } else { respelled(path, &self.spellings) }
+    }
+
+    /// Whether a path is the workspace, lies in it, or holds it.
+    pub(crate) fn meets_workspace(&self, path: &str) -> bool {
+        self.workspace
+            .as_deref()
+            .is_some_and(|workspace| path == workspace || below(path, workspace) || below(workspace, path))
+    }
+
+    /// Whether the command runs in the workspace, as far as that is known.
+    pub(crate) fn is_in_workspace(&self) -> bool {
+        self.directory.as_deref().is_some_and(|directory| self.meets_workspace(directory))
+    }
+
+    /// The path below the workspace, if it lies there.
+    pub(crate) fn below_workspace<'a>(&self, path: &'a str) -> Option<&'a str> {
+        path.strip_prefix(self.workspace.as_deref()?)?.strip_prefix('/')
+    }
+
+    /// The host's own path that an argument names, holds or may match as a pattern.
+    pub(crate) fn hosts_own(&self, arg: &Arg) -> Option<String> {
+        let path = self.absolute(arg)?;
+        let matched = arg.glob && self.own.iter().any(|own| pattern_meets(&path, own));
+        (matched || self.is_the_hosts(&path)).then_some(path)
     }
 
     /// Whether a path lies in the workspace, and is not the workspace itself.
@@ -76,6 +123,26 @@ impl Places {
 pub(crate) fn below(path: &str, folder: &str) -> bool {
     path.strip_prefix(folder)
         .is_some_and(|rest| if folder == "/" { !rest.is_empty() } else { rest.starts_with('/') && rest.len() > 1 })
+}
+
+/// Whether a pattern may match a path, a folder above it or something below it.
+fn pattern_meets(pattern: &str, path: &str) -> bool {
+    pattern.split('/').zip(path.split('/')).all(|(pattern, part)| matches(pattern, part))
+}
+
+/// A path with the beginning that it has in the spelling that the operator gave.
+fn respelled(path: String, spellings: &[(String, String)]) -> String {
+    for (other, given) in spellings {
+        if path == *other {
+            return given.clone();
+        }
+        if below(&path, other)
+            && let Some(rest) = path.strip_prefix(other.as_str())
+        {
+            return format!("{given}{rest}");
+        }
+    }
+    path
 }
 
 /// Joins a path to a directory and takes out `.`, `..` and double slashes.

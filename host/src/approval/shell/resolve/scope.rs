@@ -24,6 +24,8 @@ pub(crate) enum Value {
 pub(crate) struct Function {
     pub(crate) body: Rc<Stage>,
     pub(crate) documents: Rc<Vec<Word>>,
+    /// Whether the name means this function for sure: no other branch may have left another one, or none.
+    pub(crate) is_certain: bool,
 }
 
 /// What is set at one place of the text.
@@ -55,7 +57,11 @@ impl Scope {
         }
         match name {
             "HOME" => Value::Known(self.places.home.clone()),
-            "PWD" => self.places.directory.clone().map_or(Value::Unknown, Value::Known),
+            "PWD" => match &self.places.directory {
+                Some(directory) if !self.places.is_doubtful => Value::Known(directory.clone()),
+                Some(directory) => Value::Guess(directory.clone()),
+                None => Value::Unknown,
+            },
             "IFS" => Value::Known(" \t\n".into()),
             "TMPDIR" => Value::Guess("/tmp".into()),
             "SHELL" => Value::Guess("/bin/bash".into()),
@@ -78,8 +84,8 @@ impl Scope {
         self.functions.remove(name);
     }
 
-    /// Keeps only what is the same here and there: one of the two happened, and nobody knows which.
-    pub(crate) fn merge(&mut self, other: &Self) {
+    /// Keeps only the variables that have the same value here and there.
+    pub(crate) fn forget_changed_variables(&mut self, other: &Self) {
         for (name, value) in &mut self.variables {
             if other.variables.get(name) != Some(value) {
                 *value = Value::Unknown;
@@ -88,9 +94,23 @@ impl Scope {
         for name in other.variables.keys() {
             self.variables.entry(name.clone()).or_insert(Value::Unknown);
         }
-        for (name, function) in &other.functions {
-            self.functions.entry(name.clone()).or_insert_with(|| function.clone());
+    }
+
+    /// Keeps only what is the same here and there: one of the two happened, and nobody knows which.
+    pub(crate) fn merge(&mut self, other: &Self) {
+        self.forget_changed_variables(other);
+        if self.positional != other.positional {
+            self.positional = None;
         }
+        for (name, function) in &mut self.functions {
+            let same = other.functions.get(name).is_some_and(|other| Rc::ptr_eq(&other.body, &function.body));
+            function.is_certain &= same;
+        }
+        for (name, function) in &other.functions {
+            let uncertain = || Function { is_certain: false, ..function.clone() };
+            self.functions.entry(name.clone()).or_insert_with(uncertain);
+        }
+        self.places.is_doubtful |= other.places.is_doubtful;
         if self.places.directory != other.places.directory {
             self.places.directory = None;
         }

@@ -5,7 +5,8 @@ use super::{
     target::{all_names, hardline, is_disk},
 };
 use crate::approval::shell::{
-    Category,
+    Category, EffectKind,
+    confined::is_build_output,
     resolve::{Arg, Sure},
     walk::Walker,
 };
@@ -24,8 +25,10 @@ pub(super) fn rule(walker: &mut Walker, call: &Call<'_>) -> bool {
         "find" | "gfind" => find(walker, call),
         "rsync" => {
             if call.options().any(|arg| arg.text.starts_with("--del") || arg.text == "--remove-source-files") {
-                walker.ask(Category::RecursiveDelete, format!("deletes what the source lacks: {}", call.shown()));
                 let target = call.operands().last().filter(|arg| !arg.text.contains(':'));
+                let loses = target.is_some_and(|arg| loses_work(walker, arg));
+                let detail = format!("deletes what the source lacks: {}", call.shown());
+                walker.ask_inside(Category::RecursiveDelete, detail, loses);
                 if let Some(what) = target.and_then(|arg| hardline(&walker.scope.places, arg)) {
                     walker.never(Category::SystemDelete, format!("deletes what the source lacks from {what}"));
                 }
@@ -39,7 +42,15 @@ pub(super) fn rule(walker: &mut Walker, call: &Call<'_>) -> bool {
 
 /// Programs that delete what they were given, or what they find.
 fn gone(walker: &mut Walker, call: &Call<'_>) {
-    walker.ask(Category::RecursiveDelete, call.shown());
+    let loses = call.operands().any(|arg| loses_work(walker, arg));
+    walker.ask_inside(Category::RecursiveDelete, call.shown(), loses);
+}
+
+/// Whether deleting this loses files of the workspace that no build makes again.
+fn loses_work(walker: &Walker, arg: &Arg) -> bool {
+    let places = &walker.scope.places;
+    let Some(path) = places.absolute(arg).filter(|path| places.meets_workspace(path)) else { return false };
+    !places.below_workspace(&path).is_some_and(is_build_output)
 }
 
 fn remove(walker: &mut Walker, call: &Call<'_>) {
@@ -51,11 +62,13 @@ fn remove(walker: &mut Walker, call: &Call<'_>) {
         target(walker, call, arg);
     }
     if recursive {
-        walker.ask(Category::RecursiveDelete, call.shown());
+        let loses = call.operands().any(|arg| loses_work(walker, arg));
+        walker.ask_inside(Category::RecursiveDelete, call.shown(), loses);
     }
 }
 
 fn target(walker: &mut Walker, call: &Call<'_>, arg: &Arg) {
+    walker.effect(EffectKind::Deletes, walker.scope.places.absolute(arg).unwrap_or_else(|| arg.text.clone()));
     if !arg.is_known() {
         walker.ask(
             Category::UnknownTarget,
@@ -80,7 +93,7 @@ fn target(walker: &mut Walker, call: &Call<'_>, arg: &Arg) {
                 && all_names(arg.text.rsplit('/').next().unwrap_or(""))
                 && walker.scope.places.workspace.as_deref() == Some(folder)
             {
-                walker.ask(Category::RecursiveDelete, format!("deletes every file of {folder}"));
+                walker.ask_at(Category::RecursiveDelete, format!("deletes every file of {folder}"), folder);
             }
         }
         Some(path)
@@ -96,7 +109,7 @@ fn target(walker: &mut Walker, call: &Call<'_>, arg: &Arg) {
 /// A repository's own folder.
 fn repository(walker: &mut Walker, arg: &Arg, path: &str) {
     if path.contains("/.git/") || path.ends_with("/.git") {
-        walker.ask(Category::Git, format!("deletes inside a repository's own folder: {}", arg.shown()));
+        walker.ask_at(Category::Git, format!("deletes inside a repository's own folder: {}", arg.shown()), path);
     }
 }
 
@@ -160,10 +173,15 @@ fn find(walker: &mut Walker, call: &Call<'_>) {
                 | "-wholename"
         )
     });
+    // A pattern of names deletes what the text says; without one it is a tree.
+    let all = !filtered || call.values("", "-name").iter().any(|name| all_names(&name.text));
+    let here = Arg::known(".");
+    let loses = all
+        && if starts.is_empty() { loses_work(walker, &here) } else { starts.iter().any(|arg| loses_work(walker, arg)) };
     for start in starts {
         if !filtered && let Some(what) = hardline(&walker.scope.places, start) {
             walker.never(Category::SystemDelete, format!("find deletes everything below {what}"));
         }
     }
-    walker.ask(Category::RecursiveDelete, call.shown());
+    walker.ask_inside(Category::RecursiveDelete, call.shown(), loses);
 }

@@ -187,8 +187,13 @@ fn loses(walker: &mut Walker, call: &Call<'_>) {
         "remote" => matches!(call.operand(0), "remove" | "rm" | "prune"),
         _ => false,
     };
+    let sends = call.name == "push";
     if lost || hidden {
-        walker.ask(Category::Git, format!("git {}", call.shown()));
+        let inside = walker.scope.places.is_in_workspace() && (!sends || walker.sends_out);
+        walker.ask_inside(Category::Git, format!("git {}", call.shown()), inside);
+    }
+    if sends && walker.sends_out {
+        walker.ask(Category::Exfiltration, format!("git {} sends the repository", call.shown()));
     }
 }
 
@@ -199,7 +204,8 @@ fn runs(walker: &mut Walker, call: &Call<'_>) {
             let reads =
                 call.says(&["get", "list", "--get", "--list", "-l", "--get-all"]) || call.operands().count() < 2;
             if runs_program(key).is_some() && !reads {
-                walker.ask(Category::Persistence, format!("git {}", call.shown()));
+                let inside = walker.scope.places.is_in_workspace() && !call.says(&["--global", "--system"]);
+                walker.ask_inside(Category::Persistence, format!("git {}", call.shown()), inside);
                 if let Some(text) = call.operands().last().and_then(|arg| arg.text.strip_prefix('!')) {
                     walker.program_text("git config", text);
                 }

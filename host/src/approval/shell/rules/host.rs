@@ -3,8 +3,9 @@
 use super::Call;
 use crate::approval::shell::{
     Category,
-    resolve::Arg,
-    walk::{Walker, reads},
+    resolve::{Arg, below},
+    understood,
+    walk::Walker,
 };
 
 /// Options of the host that take the next argument. Any other option before the command is taken for a trick.
@@ -34,19 +35,37 @@ pub(super) fn built(walker: &mut Walker, call: &Call<'_>) {
     }
 }
 
-/// Judges a program that is given one of the host's own files. Only those that never write may have it.
-pub(super) fn touches(walker: &mut Walker, call: &Call<'_>) {
-    if reads(call.name) {
+/// Judges a program that is given one of the host's own files, as an operand or as an option's value. Only a program that never
+/// writes may have it.
+pub(crate) fn touches(walker: &mut Walker, name: &str, args: &[Arg]) {
+    if understood::only_reads(name) {
         return;
     }
-    for arg in call.operands() {
-        let Some(path) = walker.scope.places.absolute(arg) else { continue };
-        // A folder that they lie in is named all day long: only what is in them counts here.
-        let holds = walker.scope.places.workspace.as_deref().is_some_and(|workspace| workspace.starts_with(&path));
-        if walker.scope.places.is_the_hosts(&path) && !holds {
-            walker.ask(Category::Host, format!("{} is given {path}", call.name));
+    for arg in args {
+        for text in values(&arg.text) {
+            let value = Arg { text: text.to_owned(), ..arg.clone() };
+            let Some(path) = walker.scope.places.hosts_own(&value) else { continue };
+            // The workspace and the folders that it lies in are named all day long: only what is in them counts here.
+            let workspace = walker.scope.places.workspace.as_deref();
+            if workspace.is_some_and(|workspace| workspace == path || below(workspace, &path)) && !arg.glob {
+                continue;
+            }
+            walker.ask_at(Category::Host, format!("{name} is given {path}"), &path);
         }
     }
+}
+
+/// The texts in an argument that may be a path: all of it, the value after `=`, and the value behind a short option.
+fn values(text: &str) -> impl Iterator<Item = &str> {
+    let whole = (!text.starts_with('-')).then_some(text);
+    let assigned = text.split_once('=').map(|(_, value)| value);
+    let attached = text.strip_prefix('-').filter(|rest| !rest.starts_with('-')).and_then(|rest| {
+        let mut letters = rest.chars();
+        letters.next()?;
+        Some(letters.as_str())
+    });
+    let in_whole = whole.and_then(|text| text.strip_prefix('@'));
+    [whole, assigned, attached, in_whole].into_iter().flatten().filter(|value| !value.is_empty())
 }
 
 fn looks(args: &[Arg]) -> bool {

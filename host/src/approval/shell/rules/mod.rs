@@ -8,7 +8,7 @@ mod disk;
 mod editor;
 pub(crate) mod environment;
 mod git;
-mod host;
+pub(crate) mod host;
 pub(crate) mod interpreter;
 mod literals;
 mod network;
@@ -37,7 +37,7 @@ pub(crate) fn apply(walker: &mut Walker, call: &Call<'_>) -> bool {
         return true;
     }
     secrets::read(walker, call);
-    host::touches(walker, call);
+    host::touches(walker, call.name, call.args);
     let rules: [fn(&mut Walker, &Call<'_>) -> bool; 18] = [
         delete::rule,
         disk::rule,

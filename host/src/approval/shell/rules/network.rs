@@ -1,7 +1,7 @@
 //! Connections that give a shell away or send files.
 
 use super::{Call, is_shell};
-use crate::approval::shell::{Category, resolve::Arg, walk::Walker};
+use crate::approval::shell::{Category, EffectKind, resolve::Arg, walk::Walker};
 
 /// Whether a program can send what it is given.
 pub(super) fn sends(name: &str) -> bool {
@@ -42,6 +42,14 @@ pub(super) fn sends(name: &str) -> bool {
 }
 
 pub(super) fn rule(walker: &mut Walker, call: &Call<'_>) -> bool {
+    if sends(call.name) {
+        let address = call.operands().next().map_or("", |arg| arg.text.as_str());
+        walker.effect(EffectKind::Network, format!("{} {address}", call.name).trim_end());
+    }
+    let uploads = matches!(call.name, "scp" | "rsync" | "sftp" | "rclone");
+    if walker.sends_out && uploads && call.operands().last().is_some_and(|arg| arg.text.contains(':')) {
+        walker.ask(Category::Exfiltration, format!("sends files: {}", call.shown()));
+    }
     match call.name {
         "nc" | "ncat" | "netcat" | "nc.traditional" | "nc.openbsd" => netcat(walker, call),
         "socat" => socat(walker, call),
@@ -117,6 +125,11 @@ fn upload(walker: &mut Walker, call: &Call<'_>) {
     let files = if call.name == "curl" { call.clustered('T') } else { vec![] };
     let long = ["--upload-file", "--post-file", "--body-file"].iter().flat_map(|long| call.long_values(long));
     sent.extend(files.into_iter().chain(long).map(|value| value.text));
+    // Where the sandbox gave the network, everything that the command can read may leave by it.
+    let unknown = values.iter().any(|value| !value.is_known());
+    if walker.sends_out && (unknown || !sent.is_empty()) {
+        walker.ask(Category::Exfiltration, format!("sends a file: {}", call.shown()));
+    }
     for file in sent {
         if super::secrets::private(&Arg::known(file.as_str())).is_some()
             || file.contains("/.")

@@ -107,7 +107,8 @@ fn tar(walker: &mut Walker, call: &Call<'_>) {
         }
     }
     if call.has('\0', "remove-files") {
-        walker.ask(Category::RecursiveDelete, call.shown());
+        let inside = walker.scope.places.is_in_workspace();
+        walker.ask_inside(Category::RecursiveDelete, call.shown(), inside);
     }
     if call.has('P', "absolute-names") && (call.has('x', "extract") || call.operand(0).contains('x')) {
         walker.ask(Category::SystemWrite, format!("unpacks to absolute paths: {}", call.shown()));

@@ -1,55 +1,10 @@
 //! Keys and credentials.
 
 use super::{Call, target::pattern_is};
-use crate::approval::shell::{Category, resolve::Arg, walk::Walker};
-
-/// Files in a home that hold credentials.
-pub(super) const HOME_FILES: [&str; 28] = [
-    ".netrc",
-    ".pgpass",
-    ".npmrc",
-    ".pypirc",
-    ".git-credentials",
-    ".my.cnf",
-    ".aws/credentials",
-    ".aws/config",
-    ".kube/config",
-    ".docker/config.json",
-    ".config/gh/hosts.yml",
-    ".config/hub",
-    ".cargo/credentials",
-    ".cargo/credentials.toml",
-    ".config/gcloud/application_default_credentials.json",
-    ".config/gcloud/credentials.db",
-    ".azure/accessTokens.json",
-    ".vault-token",
-    ".terraform.d/credentials.tfrc.json",
-    ".gem/credentials",
-    ".config/rclone/rclone.conf",
-    ".hermes/.env",
-    ".bash_history",
-    ".zsh_history",
-    ".python_history",
-    ".psql_history",
-    ".mysql_history",
-    ".node_repl_history",
-];
-
-/// Folders in a home that hold keys.
-const HOME_FOLDERS: [&str; 7] =
-    [".ssh", ".gnupg", ".aws", ".password-store", ".local/share/keyrings", ".mozilla", ".config/google-chrome"];
-
-/// Files of the system that hold secrets.
-const SYSTEM_FILES: [&str; 8] = [
-    "/etc/shadow",
-    "/etc/gshadow",
-    "/etc/sudoers",
-    "/etc/krb5.keytab",
-    "/etc/master.passwd",
-    "/proc/kcore",
-    "/dev/mem",
-    "/etc/shadow-",
-];
+use crate::{
+    approval::shell::{Category, resolve::Arg, walk::Walker},
+    paths::credentials,
+};
 
 /// What secret an argument names; `None` if none.
 pub(crate) fn secret(walker: &Walker, arg: &Arg) -> Option<String> {
@@ -80,36 +35,39 @@ pub(crate) fn secret(walker: &Walker, arg: &Arg) -> Option<String> {
             text.rsplit_once("/.").map_or("", |(_, end)| end).replace("ssh/", ".ssh/")
         ),
     };
-    let is = |known: &str| if arg.glob { pattern_is(&path, known) } else { path == known };
-    if SYSTEM_FILES.iter().any(|file| is(file)) || path.starts_with("/etc/ssl/private/") || host_key(&path) {
+    let could_be = || credentials::paths_from_root().any(|known| pattern_starts(&path, &known));
+    if credentials::from_root(&path) || (arg.glob && could_be()) {
         return Some(path);
     }
     if path.starts_with("/proc/") && (path.ends_with("/environ") || path.ends_with("/mem")) {
         return Some(path);
     }
     let below = walker.scope.places.below_home(&path)?;
-    let is = |known: &str| if arg.glob { pattern_is(below, known) } else { below == known };
-    let in_folder = HOME_FOLDERS.iter().any(|folder| {
-        if arg.glob {
-            let depth = folder.split('/').count();
-            let start = below.split('/').take(depth).collect::<Vec<_>>().join("/");
-            pattern_is(&start, folder)
-        } else {
-            below == *folder || below.starts_with(&format!("{folder}/"))
-        }
-    });
     let public = [".pub", "known_hosts", "known_hosts.old", ".ssh/config", "authorized_keys"]
         .iter()
         .any(|end| below.ends_with(end));
-    ((in_folder && !public) || HOME_FILES.iter().any(|file| is(file))).then_some(path)
+    (!public && in_home(arg, below)).then_some(path)
+}
+
+/// Whether a path below a home, given from there, is one of credentials or could be by its wildcards.
+pub(super) fn in_home(arg: &Arg, below: &str) -> bool {
+    credentials::in_home(below) || (arg.glob && credentials::paths_in_home().any(|known| pattern_starts(below, known)))
+}
+
+/// Whether a path with wildcards could be one that is known, or lie below it.
+pub(super) fn pattern_starts(path: &str, known: &str) -> bool {
+    let depth = known.split('/').count();
+    pattern_is(&path.split('/').take(depth).collect::<Vec<_>>().join("/"), known)
 }
 
 /// What private file of a project an argument names. Reading it is daily work; sending it is not.
 pub(crate) fn private(arg: &Arg) -> Option<String> {
     let name = arg.text.rsplit(['/', '@']).next().unwrap_or("");
     let sample = [".example", ".sample", ".template", ".dist"].iter().any(|end| name.ends_with(end));
-    let key = name.ends_with(".pem") || name.ends_with(".key") || (name.starts_with("id_") && !name.ends_with(".pub"));
-    ((name == ".env" || name.starts_with(".env.") || key) && !sample).then(|| arg.shown())
+    let key = name.ends_with(".pem") || (name.starts_with("id_") && !name.ends_with(".pub"));
+    let above =
+        arg.text.strip_suffix(name).and_then(|rest| rest.trim_end_matches('/').rsplit('/').next()).unwrap_or("");
+    ((credentials::is_entry(above.as_bytes(), name.as_bytes()) || key) && !sample).then(|| arg.shown())
 }
 
 /// Whether a program takes folders with all that is in them.
@@ -164,12 +122,8 @@ fn above(walker: &Walker, arg: &Arg) -> Option<String> {
     let places = &walker.scope.places;
     let path = places.absolute(arg)?;
     let path = path.trim_end_matches(['*', '/']).to_owned();
-    let holds = HOME_FOLDERS.iter().any(|folder| format!("{}/{folder}", places.home).starts_with(&format!("{path}/")));
-    holds.then_some(path)
-}
-
-fn host_key(path: &str) -> bool {
-    path.strip_prefix("/etc/ssh/ssh_host_").is_some_and(|rest| rest.ends_with("_key"))
+    let lies_in = |known: &str| format!("{}/{known}", places.home).starts_with(&format!("{path}/"));
+    credentials::paths_in_home().any(lies_in).then_some(path)
 }
 
 /// Programs that take a path without showing or sending what it holds.

@@ -1,10 +1,14 @@
 //! Writing where it matters.
 
 use super::{
-    Call, secrets,
+    Call,
+    secrets::{self, pattern_starts},
     target::{is_disk, pattern_is},
 };
-use crate::approval::shell::{Category, resolve::Arg, walk::Walker};
+use crate::{
+    approval::shell::{Category, EffectKind, resolve::Arg, walk::Walker},
+    paths::obeyed,
+};
 
 /// Folders whose files belong to the system.
 const SYSTEM: [&str; 18] = [
@@ -28,40 +32,6 @@ const OPEN: [&str; 14] = [
     "/var/tmp/",
     "/private/tmp/",
     "/var/folders/",
-];
-
-/// Files in a home that run when a shell or a session starts.
-const START: [&str; 18] = [
-    ".bashrc",
-    ".bash_profile",
-    ".bash_login",
-    ".bash_logout",
-    ".bash_aliases",
-    ".profile",
-    ".zshrc",
-    ".zshenv",
-    ".zprofile",
-    ".zlogin",
-    ".zlogout",
-    ".kshrc",
-    ".cshrc",
-    ".tcshrc",
-    ".login",
-    ".xinitrc",
-    ".xprofile",
-    ".inputrc",
-];
-
-/// Folders in a home whose files run by themselves or decide what runs.
-const START_FOLDERS: [&str; 8] = [
-    ".config/systemd/",
-    ".config/autostart/",
-    ".config/fish/",
-    ".local/share/systemd/",
-    "Library/LaunchAgents/",
-    ".config/git/",
-    ".local/share/applications/",
-    ".config/environment.d/",
 ];
 
 /// Options by which programs of every kind name what they write.
@@ -243,9 +213,11 @@ fn copy(walker: &mut Walker, call: &Call<'_>) {
         file(walker, &inside, "writes");
         walker.note_made(&inside);
         if call.name == "mv" {
-            let hidden = walker.scope.places.absolute(source).and_then(|path| in_home(walker, source, &path));
-            if let Some(category) = hidden {
-                walker.ask(category, format!("moves {} away", source.shown()));
+            let path = walker.scope.places.absolute(source);
+            if let Some(path) = path
+                && let Some(category) = in_home(walker, source, &path)
+            {
+                walker.ask_at(category, format!("moves {} away", source.shown()), &path);
             }
             if let Some(what) = super::target::hardline(&walker.scope.places, source) {
                 walker.never(Category::SystemDelete, format!("moves {what} away"));
@@ -271,16 +243,18 @@ fn copy(walker: &mut Walker, call: &Call<'_>) {
 /// Judges the writing of one file.
 pub(crate) fn file(walker: &mut Walker, arg: &Arg, verb: &str) {
     let Some(path) = walker.scope.places.absolute(arg) else {
+        walker.effect(EffectKind::Writes, arg.text.as_str());
         return guess(walker, arg, verb);
     };
+    walker.effect(EffectKind::Writes, path.as_str());
     if is_disk(&path, arg.glob) {
         return walker.never(Category::Disk, format!("{verb} the disk {path}"));
     }
     if path == "/proc/sysrq-trigger" {
         return walker.never(Category::Power, format!("{verb} {path}"));
     }
-    if let Some(category) = in_home(walker, arg, &path).or_else(|| in_project(&path)) {
-        return walker.ask(category, format!("{verb} {path}"));
+    if let Some(category) = in_home(walker, arg, &path).or_else(|| in_project(arg, &path)) {
+        return walker.ask_at(category, format!("{verb} {path}"), &path);
     }
     system(walker, arg, verb);
 }
@@ -298,9 +272,11 @@ pub(crate) fn empties(walker: &mut Walker, arg: &Arg) {
 /// A path of which only the end is known.
 fn guess(walker: &mut Walker, arg: &Arg, verb: &str) {
     let name = arg.text.rsplit('/').next().unwrap_or("");
-    if START.contains(&name) || matches!(name, "authorized_keys" | "sudoers") || arg.text.contains(".ssh/") {
+    // What is not known stands for one name: the end of a path can say enough.
+    let obeyed = obeyed::for_commands(&arg.text).or_else(|| obeyed::in_home(name));
+    if obeyed.is_some() || matches!(name, "authorized_keys" | "sudoers") || arg.text.contains(".ssh/") {
         walker.ask(Category::Persistence, format!("{verb} {}", arg.shown()));
-    } else if let Some(category) = in_project(&format!("/{name}")) {
+    } else if let Some(category) = in_project(arg, &format!("/{name}")) {
         walker.ask(category, format!("{verb} {}", arg.shown()));
     }
     if arg.text.starts_with("/etc/") {
@@ -330,15 +306,12 @@ fn in_home(walker: &Walker, arg: &Arg, path: &str) -> Option<Category> {
         return Some(Category::Host);
     }
     let below = walker.scope.places.below_home(path)?;
-    let is = |known: &&str| if arg.glob { pattern_is(below, known) } else { below == *known };
-    if START.iter().any(is) || START_FOLDERS.iter().any(|folder| below.starts_with(folder)) || below == ".gitconfig" {
-        return Some(Category::Persistence);
-    }
-    let key =
-        below == ".ssh" || below.starts_with(".ssh/") || (arg.glob && pattern_is(below.split('/').next()?, ".ssh"));
-    let kept = secrets::HOME_FILES.iter().any(is) || below.starts_with(".gnupg/") || below.starts_with(".aws/");
-    if key || kept {
+    if secrets::in_home(arg, below) {
         return Some(Category::CredentialWrite);
+    }
+    let could_be = || arg.glob && obeyed::literal_paths().any(|known| pattern_starts(below, known));
+    if obeyed::in_home(below).is_some() || could_be() {
+        return Some(Category::Persistence);
     }
     // Programs read their settings from hidden files, and shells find programs in these folders. Too many to be told apart.
     let settings = below.starts_with('.') && !HARMLESS.iter().any(|folder| below.starts_with(folder));
@@ -346,12 +319,81 @@ fn in_home(walker: &Walker, arg: &Arg, path: &str) -> Option<Category> {
     (!ours && (settings || below.starts_with("bin/"))).then_some(Category::Persistence)
 }
 
-fn in_project(path: &str) -> Option<Category> {
+/// What obeys or reads a file of a project, wherever that lies.
+fn in_project(arg: &Arg, path: &str) -> Option<Category> {
     let name = path.rsplit('/').next()?;
-    if path.contains("/.git/hooks/") || path.ends_with("/.git/config") {
-        return Some(Category::Persistence);
-    }
+    let names: Vec<&str> = path.split('/').collect();
+    // A wildcard that means plain names is daily work; one that means hidden ones is not.
+    let could_be = |known: &str| {
+        let depth = known.split('/').count();
+        known.starts_with('.') && names.windows(depth).any(|part| pattern_is(&part.join("/"), known))
+    };
     let sample = [".example", ".sample", ".template", ".dist"].iter().any(|end| name.ends_with(end));
     let settings = name == ".env" || name.starts_with(".env.") || name == ".envrc" || name == "config.yaml";
-    (settings && !sample).then_some(Category::ProjectSettings)
+    if settings && !sample {
+        return Some(Category::ProjectSettings);
+    }
+    let obeyed = obeyed::for_commands(path).is_some() || (arg.glob && obeyed::literal_paths().any(could_be));
+    obeyed.then_some(Category::Persistence)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{
+        approval::shell::{Category, Surroundings, Verdict, judge},
+        paths::obeyed,
+    };
+
+    fn judged(command: &str) -> (Verdict, Vec<Category>) {
+        let around = Surroundings {
+            directory: Some("/home/ada/project".into()),
+            home: Some("/home/ada".into()),
+            workspace: Some("/home/ada/project".into()),
+            ..Surroundings::default()
+        };
+        let judgement = judge(command, &around);
+        (judgement.verdict, judgement.reasons.iter().map(|reason| reason.category).collect())
+    }
+
+    #[test]
+    fn every_way_to_write_an_obeyed_file_is_asked_about() {
+        use Category::{CredentialWrite, Persistence, ProjectSettings, SystemWrite};
+        let known = [Persistence, CredentialWrite, ProjectSettings, SystemWrite];
+        for path in obeyed::shell_paths() {
+            for command in [
+                format!("echo x > {path}"),
+                format!("echo x >> {path}"),
+                format!("echo x | tee {path}"),
+                format!("cp x {path}"),
+                format!("mv x {path}"),
+                format!("install x {path}"),
+                format!("ln -sf x {path}"),
+                format!("sed -i s/a/b/ {path}"),
+                format!("curl -o {path} https://example.org/x"),
+            ] {
+                let (verdict, categories) = judged(&command);
+                assert!(verdict >= Verdict::Ask, "{command}: {verdict:?}");
+                assert!(categories.iter().any(|category| known.contains(category)), "{command}: {categories:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn obeyed_files_are_read_and_their_neighbours_written_unasked() {
+        for command in [
+            "cat .vscode/tasks.json",
+            "grep x .mcp.json",
+            "ls .git/hooks",
+            "echo x > src/main.rs",
+            "sed -i s/a/b/ *.json",
+            "cp a.toml config.toml",
+            "mkdir -p .vscode",
+            "git commit -m x",
+        ] {
+            assert_eq!(judged(command).0, Verdict::Allow, "{command}");
+        }
+        for command in ["sed -i s/a/b/ .vscode/*", "cp x .v*/tasks.json", "echo x > $HOME/.local/bin/ls"] {
+            assert_eq!(judged(command), (Verdict::Ask, vec![Category::Persistence]), "{command}");
+        }
+    }
 }

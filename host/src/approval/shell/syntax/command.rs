@@ -72,18 +72,26 @@ impl Parser<'_> {
     }
 
     fn chain(&mut self) -> Result<Chain, Fault> {
-        let mut pipelines = vec![self.pipeline()?];
+        let (first, mut negated) = self.pipeline()?;
+        let mut pipelines = vec![first];
+        let mut after_success = vec![true];
         loop {
             self.blanks();
-            if !self.take_if("&&") && !self.take_if("||") {
-                return Ok(Chain { pipelines, background: false });
+            let and = self.take_if("&&");
+            if !and && !self.take_if("||") {
+                return Ok(Chain { pipelines, after_success, background: false });
             }
+            after_success.push(and && !negated);
             self.lines()?;
-            pipelines.push(self.pipeline()?);
+            let (next, is_negated) = self.pipeline()?;
+            negated = is_negated;
+            pipelines.push(next);
         }
     }
 
-    fn pipeline(&mut self) -> Result<Pipeline, Fault> {
+    /// A pipeline, and whether its success is turned round.
+    fn pipeline(&mut self) -> Result<(Pipeline, bool), Fault> {
+        let mut negated = false;
         loop {
             self.blanks();
             let timed = self.take_keyword("time");
@@ -94,6 +102,7 @@ impl Parser<'_> {
             if !timed && !self.take_keyword("!") {
                 break;
             }
+            negated |= !timed;
         }
         let mut stages = Vec::new();
         loop {
@@ -102,7 +111,7 @@ impl Parser<'_> {
             self.blanks();
             let pipe = self.peek() == Some(b'|') && self.peek_at(1) != Some(b'|');
             if !pipe {
-                return Ok(Pipeline(stages));
+                return Ok((Pipeline(stages), negated));
             }
             self.at += 1;
             self.take_if("&");
@@ -196,14 +205,14 @@ impl Parser<'_> {
     fn assignment(&mut self) -> Result<Option<Assignment>, Fault> {
         let start = self.at;
         let Some(name) = self.name() else { return Ok(None) };
-        let mut element = false;
+        let mut index = None;
         if self.peek() == Some(b'[') {
             let line = self.rest().as_bytes();
             let length = line.iter().take(INDEX_BYTES).position(|byte| *byte == b']');
             let plain = length.and_then(|length| self.rest().get(..length)).is_some_and(plain_index);
             let (Some(length), true) = (length, plain) else { return Err(self.fault("an index that is not plain")) };
+            index = self.rest().get(..=length).map(str::to_owned);
             self.at += length + 1;
-            element = true;
         }
         let append = self.take_if("+=");
         if !append && !self.take_if("=") {
@@ -212,7 +221,7 @@ impl Parser<'_> {
         }
         let value =
             if self.peek() == Some(b'(') { Word(vec![self.array()?]) } else { self.word(Place::Command, false)? };
-        Ok(Some(Assignment { name, append, element, value }))
+        Ok(Some(Assignment { name, append, index, value }))
     }
 }
 

@@ -12,7 +12,7 @@ impl Parser<'_> {
         let command = match self.peek() {
             Some(b'(') if self.peek_at(1) == Some(b'(') && self.arithmetic_end(2).is_some() => {
                 self.at += 2;
-                Command::Words(vec![self.arithmetic()?])
+                Command::Arithmetic(self.arithmetic()?)
             }
             Some(b'(') => {
                 self.at += 1;
@@ -87,11 +87,11 @@ impl Parser<'_> {
                 return Err(self.fault("unterminated arithmetic"));
             }
             self.at += 2;
-            let words = vec![self.arithmetic()?];
+            let arithmetic = self.arithmetic()?;
             self.blanks();
             self.take_if(";");
             let body = self.body()?;
-            return Ok(Command::Branches { lists: vec![body], words, repeats: true });
+            return Ok(Command::Counted { arithmetic, body });
         }
         let name = self.name().ok_or_else(|| self.fault("a loop without a variable"))?;
         self.lines()?;
@@ -151,7 +151,7 @@ impl Parser<'_> {
         loop {
             self.lines()?;
             if self.take_keyword("]]") {
-                return Ok(Command::Words(words));
+                return Ok(Command::Test(words));
             }
             let word = self.word(Place::Test, false)?;
             if word.0.is_empty() {

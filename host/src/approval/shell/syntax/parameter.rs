@@ -44,6 +44,7 @@ impl Parser<'_> {
 
     fn braced_inside(&mut self, quoted: bool) -> Result<Parameter, Fault> {
         let odd = matches!((self.peek(), self.peek_at(1)), (Some(b'!' | b'#'), Some(next)) if next != b'}');
+        let indirect = odd && self.peek() == Some(b'!');
         if odd {
             self.at += 1;
         }
@@ -57,10 +58,15 @@ impl Parser<'_> {
         } else {
             return Err(self.fault("`${` without a name"));
         };
-        if self.peek() == Some(b'[') {
+        if self.peek() == Some(b'[') && !indirect {
             return self.indexed(name, quoted);
         }
+        if indirect {
+            let change = Change::Indirect(self.word(Place::Brace, quoted)?);
+            return Ok(Parameter { name, change, braced: true });
+        }
         let change = self.change(quoted)?;
+        // `${#x}` with more behind it is a length or a trimming, which shells tell apart by more than the first characters.
         let change = if odd { Change::Other(Word(vec![])) } else { change };
         Ok(Parameter { name, change, braced: true })
     }
@@ -68,7 +74,7 @@ impl Parser<'_> {
     /// An element of an array: the index is expanded, the value is unknown.
     fn indexed(&mut self, name: String, quoted: bool) -> Result<Parameter, Fault> {
         let rest = self.word(Place::Brace, quoted)?;
-        Ok(Parameter { name, change: Change::Other(rest), braced: true })
+        Ok(Parameter { name, change: Change::Index(rest), braced: true })
     }
 
     fn change(&mut self, quoted: bool) -> Result<Change, Fault> {
@@ -107,7 +113,8 @@ impl Parser<'_> {
                 let with = if self.take_if("/") { self.word(Place::Brace, false)? } else { Word(vec![]) };
                 Ok(Change::Replace { pattern, with, all })
             }
-            Some(b'^' | b',' | b'@') => Ok(Change::Other(self.word(Place::Brace, quoted)?)),
+            Some(b'@') => Ok(Change::Transform(self.word(Place::Brace, quoted)?)),
+            Some(b'^' | b',') => Ok(Change::Other(self.word(Place::Brace, quoted)?)),
             _ => Err(self.fault("an expansion that is not known")),
         }
     }

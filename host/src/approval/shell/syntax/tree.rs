@@ -17,6 +17,8 @@ pub(crate) struct List(pub(crate) Vec<Chain>);
 #[derive(Debug, Clone)]
 pub(crate) struct Chain {
     pub(crate) pipelines: Vec<Pipeline>,
+    /// For each pipeline, whether it runs only if everything before it in the chain succeeded.
+    pub(crate) after_success: Vec<bool>,
     pub(crate) background: bool,
 }
 
@@ -42,12 +44,16 @@ pub(crate) enum Command {
     Subshell(List),
     /// `if`, `while`, `until`, `case`: lists of which any may run, and the words they look at.
     Branches { lists: Vec<List>, words: Vec<Word>, repeats: bool },
+    /// `for ((…))`.
+    Counted { arithmetic: Word, body: List },
     /// `for` and `select`. Without values it runs over the positional parameters.
     For { name: String, values: Option<Vec<Word>>, body: List },
     /// `name() …`.
     Function { name: String, body: Box<Stage> },
-    /// `[[ … ]]`, `(( … ))`: words that are expanded but not run.
-    Words(Vec<Word>),
+    /// `[[ … ]]`: words that are expanded but not run.
+    Test(Vec<Word>),
+    /// `(( … ))`.
+    Arithmetic(Word),
 }
 
 /// `name=value` before a command.
@@ -55,8 +61,8 @@ pub(crate) enum Command {
 pub(crate) struct Assignment {
     pub(crate) name: String,
     pub(crate) append: bool,
-    /// One element of an array: `name[i]=value`.
-    pub(crate) element: bool,
+    /// One element of an array: `name[i]=value`, with `[i]` as it is written.
+    pub(crate) index: Option<String>,
     pub(crate) value: Word,
 }
 
@@ -100,7 +106,7 @@ pub(crate) enum Part {
     Substitution { program: Box<Program>, quoted: bool },
     /// `<(…)` and `>(…)`.
     Process { program: Box<Program>, reads: bool },
-    /// `$((…))`: only what is expanded inside matters.
+    /// `$((…))`: what is expanded inside, and then evaluated.
     Arithmetic(Word),
     /// `name=(…)`.
     Array(Vec<Word>),
@@ -130,6 +136,12 @@ pub(crate) enum Change {
     Replace { pattern: Word, with: Word, all: bool },
     /// `${x:1:2}`.
     Slice(Word),
-    /// Anything else: `${!x}`, `${x^^}`, `${x@P}`. Words inside are still expanded.
+    /// `${x[i]}`, with all that follows the name.
+    Index(Word),
+    /// `${!x}`: the value is the name of another variable, with an index that is evaluated.
+    Indirect(Word),
+    /// `${x@P}`, with all that follows the name.
+    Transform(Word),
+    /// Anything else: `${#x}`, `${x^^}`. Words inside are still expanded.
     Other(Word),
 }

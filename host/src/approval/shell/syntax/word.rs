@@ -58,7 +58,7 @@ impl Parser<'_> {
         let mut parts = Parts::default();
         while let Some(byte) = self.peek() {
             match byte {
-                b'<' | b'>' if self.peek_at(1) == Some(b'(') && place == Place::Command => {
+                b'<' | b'>' if self.peek_at(1) == Some(b'(') && place != Place::Text && !in_quotes => {
                     parts.0.push(self.process()?);
                 }
                 byte if place.ends(byte) => break,
@@ -72,6 +72,10 @@ impl Parser<'_> {
                 b'"' if place != Place::Text => {
                     self.at += 1;
                     self.deeper(|parser| parser.double(&mut parts))?;
+                }
+                // Versions of bash differ in whether this is a quote.
+                b'$' if in_quotes && matches!(self.peek_at(1), Some(b'\'' | b'"' | b'\\')) => {
+                    return Err(self.fault("a quote after `$` in a quoted expansion"));
                 }
                 b'$' => self.dollar(&mut parts, in_quotes || place == Place::Text)?,
                 b'`' => {

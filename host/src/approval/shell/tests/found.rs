@@ -132,7 +132,7 @@ const ASK: &[(Category, &str)] = &[
     (Persistence, "echo x > ~/.curlrc"),
     (Persistence, "echo x > ~/.wgetrc"),
     (Persistence, "echo x > ~/.yarnrc"),
-    (Persistence, "echo x > ~/.m2/settings.xml"),
+    (CredentialWrite, "echo x > ~/.m2/settings.xml"),
     (Persistence, "echo x > ~/.gradle/init.gradle"),
     (Persistence, "echo x > ~/.gradle/init.d/x.gradle"),
     (Persistence, "echo x > ~/.config/direnv/direnvrc"),

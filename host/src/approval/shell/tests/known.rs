@@ -17,7 +17,10 @@ fn the_answer_has_the_shape_that_explain_prints() {
 #[test]
 fn an_allowed_command_has_no_reasons() {
     let json = serde_json::to_string(&judged("ls")).unwrap();
-    assert_eq!(json, r#"{"verdict":"allow","reasons":[],"commands":[{"program":"ls","arguments":[]}]}"#);
+    assert_eq!(
+        json,
+        r#"{"verdict":"allow","reasons":[],"commands":[{"program":"ls","arguments":[]}],"effects":[{"kind":"runs","target":"ls"}]}"#
+    );
 }
 
 #[test]
@@ -49,5 +52,8 @@ fn without_surroundings_the_home_is_still_the_home() {
     for command in ["rm -rf build", "rm ../x", "rm /tmp/x", "cat ~/.ssh/id_rsa"] {
         assert_eq!(judge(command, &nothing).verdict, Verdict::Ask, "{command}");
     }
-    assert_eq!(judge("ls && git status", &nothing).verdict, Verdict::Allow);
+    assert_eq!(judge("ls && echo x", &nothing).verdict, Verdict::Allow);
+    for command in ["cat x", "touch x", "git status"] {
+        assert_eq!(judge(command, &nothing).verdict, Verdict::Ask, "{command}");
+    }
 }

@@ -1,6 +1,6 @@
 //! Keys and the environment on their way out.
 
-use super::{Category, Category::*, Verdict, check, judged};
+use super::{Category, Category::*, Verdict, check, check_harmless};
 
 #[rustfmt::skip]
 const ASK: &[(Category, &str)] = &[
@@ -47,7 +47,7 @@ fn secrets_are_followed_through_variables_pipes_and_files() {
 
 #[test]
 fn what_stays_here_and_what_is_no_secret_is_allowed() {
-    for command in [
+    check_harmless(&[
         "env",
         "env | sort > e.txt; cat e.txt",
         "x=$(env); echo \"$x\"",
@@ -60,15 +60,10 @@ fn what_stays_here_and_what_is_no_secret_is_allowed() {
         "tar czf out.tgz src",
         "cp .env.example .env.sample",
         "ls ~/.ssh",
-    ] {
-        let judgement = judged(command);
-        assert_eq!(judgement.verdict, Verdict::Allow, "{command}: {:?}", judgement.reasons);
-    }
+    ]);
 }
 
 #[test]
 fn listing_processes_is_in_nobodys_way() {
-    for command in ["ps aux", "ps -ef", "ps", "ps -o etime,comm -p 1", "ps -eo pid,user"] {
-        assert_eq!(judged(command).verdict, Verdict::Allow, "{command}");
-    }
+    check_harmless(&["ps aux", "ps -ef", "ps", "ps -o etime,comm -p 1", "ps -eo pid,user"]);
 }

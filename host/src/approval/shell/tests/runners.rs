@@ -1,6 +1,6 @@
 //! Programs that run what they are given, in every way in which they take it.
 
-use super::{Category, Category::*, Verdict, check, judged};
+use super::{Category, Category::*, Verdict, check, check_harmless};
 
 #[rustfmt::skip]
 const NEVER: &[(Category, &str)] = &[
@@ -118,7 +118,7 @@ fn an_unheard_of_program_may_run_what_it_is_given() {
 
 #[test]
 fn a_text_is_only_a_text_where_nothing_runs_it() {
-    for command in [
+    check_harmless(&[
         "grep -rn 'rm -rf /' .",
         "git commit -m \"rm -rf /\"",
         "gh issue create --title x --body 'x; rm -rf /'",
@@ -136,8 +136,5 @@ fn a_text_is_only_a_text_where_nothing_runs_it() {
         "watch -n 1 ls",
         "xvfb-run -a npm test",
         "concurrently 'npm run a' 'npm run b'",
-    ] {
-        let judgement = judged(command);
-        assert_eq!(judgement.verdict, Verdict::Allow, "{command}: {:?}", judgement.reasons);
-    }
+    ]);
 }

@@ -1,6 +1,6 @@
 //! Subcommands behind options that may or may not take a value.
 
-use super::{Category, Category::*, Verdict, check, judged};
+use super::{Category, Category::*, Verdict, check, check_harmless};
 
 #[rustfmt::skip]
 const ASK: &[(Category, &str)] = &[
@@ -48,7 +48,7 @@ fn a_value_of_an_option_hides_no_subcommand() {
 
 #[test]
 fn looking_is_still_looking() {
-    for command in [
+    check_harmless(&[
         "hermes-host list",
         "hermes-host --workspace . list --json",
         "hermes-host --home=/x -q doctor",
@@ -69,8 +69,5 @@ fn looking_is_still_looking() {
         "docker compose up -d",
         "docker ps",
         "cargo publish --dry-run",
-    ] {
-        let judgement = judged(command);
-        assert_eq!(judgement.verdict, Verdict::Allow, "{command}: {:?}", judgement.reasons);
-    }
+    ]);
 }

@@ -14,8 +14,13 @@ impl Walker {
             self.ask(Category::UnknownCommand, format!("`{name}` with an index that may run a command"));
         }
         match name {
-            "cd" | "pushd" => self.change_directory(args),
-            "popd" => self.scope.places.directory = None,
+            "cd" => self.change_directory(args),
+            "pushd" | "popd" => {
+                self.change_directory(args);
+                if name == "popd" || !args.iter().any(|arg| !arg.is_option()) {
+                    self.scope.places.directory = None;
+                }
+            }
             "export" | "declare" | "typeset" | "local" | "readonly" => self.declare(args, name == "export"),
             "unset" => {
                 for arg in args.iter().filter(|arg| !arg.is_option()) {
@@ -62,6 +67,10 @@ impl Walker {
 
     fn change_directory(&mut self, args: &[Arg]) {
         let target = args.iter().find(|arg| !arg.is_option() && arg.text != "--");
+        // An absolute path leads to the same place from everywhere.
+        if target.is_none_or(|arg| arg.is_known() && arg.text.starts_with('/')) {
+            self.scope.places.is_doubtful = false;
+        }
         self.scope.places.directory = match target {
             None => Some(self.scope.places.home.clone()),
             Some(arg) if arg.glob || arg.text == "-" => None,
@@ -74,7 +83,8 @@ impl Walker {
         let exported = exported || options.contains('x');
         for arg in args.iter().filter(|arg| !arg.is_option()) {
             let Some((name, text)) = arg.text.split_once('=') else {
-                if options.contains('n') {
+                // A new local variable is empty, and a reference is another one.
+                if options.contains('n') || !(exported || options.contains('p')) {
                     self.scope.set(&arg.text, Value::Unknown);
                 }
                 continue;

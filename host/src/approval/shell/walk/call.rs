@@ -7,6 +7,7 @@ use crate::approval::shell::{
     resolve::{Arg, UNKNOWN, Value},
     rules::{self, Call, environment},
     syntax::{Assignment, Part, Word},
+    understood,
 };
 
 impl Walker {
@@ -20,6 +21,7 @@ impl Walker {
         for assignment in assignments {
             let value = self.assigned(assignment);
             environment::assignment(self, &assignment.name, &value);
+            self.understood_assignment(assignment, argv.first());
             if words.is_empty() {
                 self.scope.set(&assignment.name, value);
             } else {
@@ -40,9 +42,20 @@ impl Walker {
         flow
     }
 
+    /// Looks at whether what an assignment changes is understood.
+    fn understood_assignment(&mut self, assignment: &Assignment, program: Option<&Arg>) {
+        if let Some(index) = &assignment.index {
+            understood::index(self, &Value::Known(index.clone()));
+        }
+        match program {
+            None => understood::assigned(self, &assignment.name),
+            Some(program) => understood::exported(self, &assignment.name, &program.text),
+        }
+    }
+
     fn assigned(&mut self, assignment: &Assignment) -> Value {
         let value = self.text(&assignment.value);
-        if assignment.element || matches!(assignment.value.0.as_slice(), [Part::Array(_)]) {
+        if assignment.index.is_some() || matches!(assignment.value.0.as_slice(), [Part::Array(_)]) {
             return Value::Unknown;
         }
         if !assignment.append {
@@ -81,7 +94,12 @@ impl Walker {
             self.alias(&program, &args, input);
         }
         let mut flow = None;
-        if let Some(function) = self.scope.functions.get(&program).cloned() {
+        let doubts = self.doubts.len();
+        let function = self.scope.functions.get(&program).cloned();
+        if !function.as_ref().is_some_and(|function| function.is_certain && word.is_known() && !program.contains('/')) {
+            understood::command(self, &word, &args);
+        }
+        if let Some(function) = function {
             let ran = self.inside(&program, |walker| walker.run_function(&function, &args, input));
             flow = Some(ran);
         }
@@ -101,7 +119,12 @@ impl Walker {
             return flow;
         }
         let call = Call { name: &name, args: &args, input };
+        let findings = self.findings.len();
         let claimed = rules::apply(self, &call);
+        // A rule asks about this very command: that it is not modelled says nothing more.
+        if self.findings.len() > findings {
+            self.doubts.truncate(doubts);
+        }
         self.carried(&name, &args);
         self.claimed = claimed || carried::reads(&name);
         flow.unwrap_or_else(|| self.output(&call))

@@ -9,6 +9,7 @@ use crate::approval::shell::{
     resolve::{Arg, Function, Scope, Sure, Value},
     rules,
     syntax::{Chain, Command, List, Pipeline, Stage, Word},
+    understood,
 };
 
 impl Walker {
@@ -33,16 +34,20 @@ impl Walker {
 
     fn pipelines(&mut self, chain: &Chain, input: &Flow) -> Flow {
         let Some((first, rest)) = chain.pipelines.split_first() else { return Flow::default() };
+        let start = self.scope.places.directory.clone();
         let mut out = self.pipeline(first, input);
         let mut after: Vec<Scope> = Vec::new();
-        for pipeline in rest {
+        for (pipeline, after_success) in rest.iter().zip(chain.after_success.iter().skip(1)) {
             after.push(self.scope.clone());
+            // A `cd` that failed is followed by the command in the directory before.
+            self.scope.places.is_doubtful |= !after_success && self.scope.places.directory != start;
             let flow = self.pipeline(pipeline, input);
             out.join(flow);
         }
         for scope in &after {
             self.scope.merge(scope);
         }
+        self.scope.places.is_doubtful |= self.scope.places.directory != start;
         out
     }
 
@@ -98,13 +103,39 @@ impl Walker {
                 }
                 self.branches(lists, input)
             }
+            Command::Counted { arithmetic, body } => {
+                let value = self.text(arithmetic);
+                understood::number(self, &value);
+                let body = std::slice::from_ref(body);
+                self.branches(body, input);
+                self.branches(body, input)
+            }
             Command::For { name, values, body } => self.each(name, values.as_deref(), body, input),
             Command::Function { name, body } => self.define(name, body),
-            Command::Words(words) => {
-                for word in words {
-                    self.text(word);
-                }
+            Command::Arithmetic(word) => {
+                let value = self.text(word);
+                understood::number(self, &value);
                 Flow::default()
+            }
+            Command::Test(words) => {
+                self.test_words(words);
+                Flow::default()
+            }
+        }
+    }
+
+    /// `[[ … ]]`: the sides of `-eq` and its kin are arithmetic, and `-v` evaluates the index of its name.
+    fn test_words(&mut self, words: &[Word]) {
+        let values: Vec<Value> = words.iter().map(|word| self.text(word)).collect();
+        let is = |value: &Value, test: fn(&str) -> bool| matches!(value, Value::Known(text) if test(text));
+        for (at, value) in values.iter().enumerate() {
+            let sides = [at.checked_sub(1), Some(at + 1)].map(|at| at.and_then(|at| values.get(at)));
+            if is(value, understood::is_arithmetic_operator) {
+                sides.into_iter().flatten().for_each(|side| understood::number(self, side));
+            }
+            let named = |text: &str| matches!(text, "-v" | "-R");
+            if is(value, named) && !sides[1].is_some_and(|name| is(name, understood::is_name)) {
+                self.doubt(Category::UnknownCommand, "`[[ -v` of a name that is not plain");
             }
         }
     }
@@ -121,10 +152,14 @@ impl Walker {
     }
 
     fn each(&mut self, name: &str, values: Option<&[Word]>, body: &List, input: &Flow) -> Flow {
+        understood::assigned(self, name);
         let args = match values {
             Some(words) => Some(self.expand_all(words)),
             None => self.scope.positional.clone(),
         };
+        if args.iter().flatten().any(|arg| arg.glob) {
+            self.doubt(Category::UnknownTarget, "a loop over the files that match a pattern");
+        }
         let mut out = Flow::unknown();
         let before = self.scope.clone();
         match args {
@@ -151,12 +186,15 @@ impl Walker {
         if is_bomb {
             self.never(Category::ForkBomb, format!("`{name}` starts itself more than once"));
         }
-        let function = Function { body: Rc::new(body.clone()), documents: Rc::clone(&self.documents) };
+        let function =
+            Function { body: Rc::new(body.clone()), documents: Rc::clone(&self.documents), is_certain: true };
         // A body that only the caller's arguments make dangerous is judged again at each call.
+        let defining = std::mem::replace(&mut self.defining, true);
         self.aside(|walker| {
             walker.scope.positional = None;
             walker.stage(body, &Flow::unknown());
         });
+        self.defining = defining;
         // Nobody will run it, so nobody follows it: it has no end.
         if !is_bomb {
             self.scope.functions.insert(name.to_owned(), function);
@@ -167,9 +205,12 @@ impl Walker {
     /// Runs a function's body with its arguments.
     pub(super) fn run_function(&mut self, function: &Function, args: &[Arg], input: &Flow) -> Flow {
         let positional = self.scope.positional.replace(args.to_vec());
+        let before = self.scope.clone();
         let body = Rc::clone(&function.body);
         let flow = self.with_documents(Rc::clone(&function.documents), |walker| walker.stage(&body, input));
         self.scope.positional = positional;
+        // A local variable ends with the function, and the one before is there again.
+        self.scope.forget_changed_variables(&before);
         flow
     }
 }
@@ -187,13 +228,17 @@ fn bomb(name: &str, body: &Stage) -> bool {
                     }
                     Command::Group(list) | Command::Subshell(list) => calls(name, list, count),
                     Command::Branches { lists, .. } => lists.iter().for_each(|list| calls(name, list, count)),
-                    Command::For { body, .. } => calls(name, body, count),
-                    Command::Function { .. } | Command::Words(_) => {}
+                    Command::For { body, .. } | Command::Counted { body, .. } => calls(name, body, count),
+                    Command::Function { .. } | Command::Test(_) | Command::Arithmetic(_) => {}
                 }
             }
         }
     }
-    let list = List(vec![Chain { pipelines: vec![Pipeline(vec![body.clone()])], background: false }]);
+    let list = List(vec![Chain {
+        pipelines: vec![Pipeline(vec![body.clone()])],
+        after_success: vec![true],
+        background: false,
+    }]);
     let mut count = 0;
     calls(name, &list, &mut count);
     count >= 2

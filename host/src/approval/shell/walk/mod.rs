@@ -16,13 +16,12 @@ use std::{
     rc::Rc,
 };
 
-pub(crate) use carried::reads;
 pub(crate) use flow::Flow;
 
 use super::{
-    Category, Parsed, Reason, Surroundings, Verdict,
-    limits::{COMMANDS, UNWRAPPING},
-    resolve::Scope,
+    Category, Effect, EffectKind, Parsed, Reason, Surroundings, Verdict,
+    limits::{COMMANDS, DOUBTS, EFFECTS, UNWRAPPING},
+    resolve::{Scope, UNKNOWN},
     syntax::{self, Program, Word},
 };
 
@@ -31,12 +30,19 @@ use super::{
 pub(crate) struct Finding {
     pub(crate) verdict: Verdict,
     pub(crate) reason: Reason,
+    /// Whether its effect lies inside the workspace, where the sandbox does not hold it.
+    pub(crate) in_workspace: bool,
 }
 
 /// The state of one walk.
 pub(crate) struct Walker {
     pub(crate) scope: Scope,
     pub(crate) findings: Vec<Finding>,
+    /// What keeps the text from being understood in full. Only an unconfined command is held by them.
+    pub(crate) doubts: Vec<Finding>,
+    pub(crate) effects: Vec<Effect>,
+    /// Whether a confined command could send data out.
+    pub(crate) sends_out: bool,
     pub(crate) commands: Vec<Parsed>,
     /// The wrappers around the command at hand.
     pub(super) through: Vec<String>,
@@ -54,6 +60,8 @@ pub(crate) struct Walker {
     claimed: bool,
     /// Whether the command at hand only may run.
     probing: bool,
+    /// Whether the body of a function is walked at its definition, before its arguments are known.
+    defining: bool,
     documents: Rc<Vec<Word>>,
     nesting: usize,
     unwrapping: usize,
@@ -65,6 +73,9 @@ impl Walker {
         Self {
             scope: Scope::new(surroundings),
             findings: Vec::new(),
+            doubts: Vec::new(),
+            effects: Vec::new(),
+            sends_out: surroundings.is_confined && surroundings.has_network,
             commands: Vec::new(),
             through: Vec::new(),
             made: HashSet::new(),
@@ -74,6 +85,7 @@ impl Walker {
             process_flow: Flow::default(),
             claimed: false,
             probing: false,
+            defining: false,
             documents: Rc::default(),
             nesting: 0,
             unwrapping: 0,
@@ -83,18 +95,52 @@ impl Walker {
 
     /// Notes something that needs a person.
     pub(crate) fn ask(&mut self, category: Category, detail: impl Into<String>) {
-        self.find(Verdict::Ask, category, detail.into());
+        self.find(Verdict::Ask, category, detail.into(), false);
+    }
+
+    /// Notes something that needs a person, with the path that it changes.
+    pub(crate) fn ask_at(&mut self, category: Category, detail: impl Into<String>, path: &str) {
+        let in_workspace = self.scope.places.meets_workspace(path);
+        self.find(Verdict::Ask, category, detail.into(), in_workspace);
+    }
+
+    /// Notes something that needs a person and changes the workspace itself, where `in_workspace` says so.
+    pub(crate) fn ask_inside(&mut self, category: Category, detail: impl Into<String>, in_workspace: bool) {
+        self.find(Verdict::Ask, category, detail.into(), in_workspace);
     }
 
     /// Notes something that no approval can buy.
     pub(crate) fn never(&mut self, category: Category, detail: impl Into<String>) {
-        self.find(Verdict::Never, category, detail.into());
+        self.find(Verdict::Never, category, detail.into(), false);
     }
 
-    fn find(&mut self, verdict: Verdict, category: Category, detail: String) {
-        let finding = Finding { verdict, reason: Reason { category, detail } };
+    fn find(&mut self, verdict: Verdict, category: Category, detail: String, in_workspace: bool) {
+        let finding = Finding { verdict, reason: Reason { category, detail }, in_workspace };
         if !self.findings.contains(&finding) {
             self.findings.push(finding);
+        }
+    }
+
+    /// Notes something that is not understood. What only may run, or is not called yet, is looked at when it is.
+    pub(crate) fn doubt(&mut self, category: Category, detail: impl Into<String>) {
+        if self.probing || self.defining {
+            return;
+        }
+        let reason = Reason { category, detail: detail.into() };
+        let doubt = Finding { verdict: Verdict::Ask, reason, in_workspace: false };
+        if self.doubts.len() < DOUBTS && !self.doubts.contains(&doubt) {
+            self.doubts.push(doubt);
+        }
+    }
+
+    /// Notes what a command would do.
+    pub(crate) fn effect(&mut self, kind: EffectKind, target: impl Into<String>) {
+        if self.probing || self.defining {
+            return;
+        }
+        let effect = Effect { kind, target: target.into().replace(UNKNOWN, "…") };
+        if self.effects.len() < EFFECTS && !self.effects.contains(&effect) {
+            self.effects.push(effect);
         }
     }
 
@@ -104,6 +150,16 @@ impl Walker {
             self.ask(Category::Limit, format!("shell text inside shell text more than {UNWRAPPING} times"));
             return Flow::unknown();
         }
+        // A backslash at the end of a line joins it to the next before anything else is read, even inside a word or an operator. The
+        // parser follows that between words; elsewhere both readings are judged, and neither is trusted.
+        if let Some(joined) = syntax::joined_lines(text) {
+            self.doubt(Category::UnknownCommand, "a backslash joins two lines inside a word");
+            self.aside(|walker| walker.parsed(&joined, input));
+        }
+        self.parsed(text, input)
+    }
+
+    fn parsed(&mut self, text: &str, input: &Flow) -> Flow {
         match syntax::parse(text, 0) {
             Ok(program) => {
                 self.unwrapping += 1;

@@ -6,6 +6,7 @@ use crate::approval::shell::{
     resolve::{Arg, UNKNOWN, Value},
     rules::{self, write},
     syntax::{Redirect, Target, Word},
+    understood,
 };
 
 impl Walker {
@@ -19,6 +20,7 @@ impl Walker {
                     let arg = self.target(word);
                     let mut flow = if arg.process { self.process_flow.clone() } else { Flow::unknown() };
                     flow.fed = true;
+                    understood::redirected_from(self, &arg);
                     if network(&arg.text) {
                         self.ask(Category::ReverseShell, format!("reads from the network: {}", arg.shown()));
                     }
@@ -33,6 +35,9 @@ impl Walker {
                 Target::Write(word) => self.write(word),
                 Target::Duplicate(word) => {
                     let arg = self.target(word);
+                    if !arg.is_known() {
+                        self.doubt(Category::UnknownTarget, "a redirection to a descriptor or file that is not known");
+                    }
                     let number = arg.text.trim_end_matches('-');
                     if !(number.bytes().all(|byte| byte.is_ascii_digit()) || arg.text == UNKNOWN.to_string()) {
                         self.write_to(&arg);
@@ -76,6 +81,7 @@ impl Walker {
             return self.ask(Category::UnknownTarget, format!("writes to {}", arg.shown()));
         }
         write::file(self, arg, "writes");
+        understood::redirected_to(self, arg);
         self.note_made(arg);
         self.written.extend(self.scope.places.absolute(arg));
     }

@@ -13,8 +13,17 @@ use crate::approval::shell::{
 };
 
 impl Walker {
-    /// Judges what a wrapper runs. `None` if the name is no wrapper.
+    /// Judges what a wrapper runs, in the directory that it changes to. `None` if the name is no wrapper.
     pub(super) fn unwrap(&mut self, name: &str, args: &[Arg], input: &Flow) -> Option<Flow> {
+        let Some(folder) = working_directory(name, args) else { return self.unwrap_here(name, args, input) };
+        let before = self.scope.places.clone();
+        self.scope.places.directory = before.absolute(&folder);
+        let flow = self.unwrap_here(name, args, input);
+        self.scope.places = before;
+        flow
+    }
+
+    fn unwrap_here(&mut self, name: &str, args: &[Arg], input: &Flow) -> Option<Flow> {
         match name {
             "command" | "builtin" => return Some(self.command_builtin(name, args, input)),
             "xargs" => return Some(self.xargs(args, input)),
@@ -54,6 +63,8 @@ impl Walker {
             None => args,
         };
         let opened = wrapper.open(args);
+        let own = args.len().saturating_sub(opened.command.len());
+        rules::host::touches(self, name, args.get(..own).unwrap_or(&[]));
         if name == "env" {
             if let Some(flow) = self.env_split(args, input) {
                 return Some(flow);
@@ -171,8 +182,12 @@ impl Walker {
     }
 
     fn parallel(&mut self, args: &[Arg]) -> Flow {
-        let opened =
-            wrappers::open(args, "jaNnILdSPX", &["jobs", "arg-file", "colsep", "delay", "joblog", "results"], 0);
+        let opened = wrappers::open(
+            args,
+            "jaNnILdSPX",
+            &["jobs", "arg-file", "colsep", "delay", "joblog", "results", "wd", "workdir"],
+            0,
+        );
         let end = opened.command.iter().position(|arg| arg.text.starts_with(":::"));
         let command = opened.command.get(..end.unwrap_or(opened.command.len())).unwrap_or(&[]);
         if command.is_empty() {
@@ -315,6 +330,25 @@ impl Walker {
         let text = text.to_owned();
         self.inside(option, |walker| walker.aside(|walker| walker.shell_text(&text, &Flow::unknown())));
     }
+}
+
+/// Wrappers that run their command in another directory, with the options that name it.
+const WORKING_DIRECTORIES: [(&str, &str, &str); 6] = [
+    ("env", "C", "--chdir"),
+    ("parallel", "", "--workdir"),
+    ("parallel", "", "--wd"),
+    ("sudo", "D", "--chdir"),
+    ("systemd-run", "", "--working-directory"),
+    ("unshare", "w", "--wd"),
+];
+
+/// The directory that a wrapper changes to before it runs its command.
+fn working_directory(name: &str, args: &[Arg]) -> Option<Arg> {
+    let call = Call { name, args, input: &Flow::default() };
+    WORKING_DIRECTORIES.iter().filter(|(wrapper, ..)| *wrapper == name).find_map(|(_, letter, long)| {
+        let short = letter.chars().next().and_then(|letter| call.clustered(letter).into_iter().next());
+        short.or_else(|| call.long_values(long).into_iter().next())
+    })
 }
 
 /// How many unknown options with values a wrapper may have before its command.

@@ -1,5 +1,8 @@
 //! `commit`: several changes, all of them or none.
 //!
+//! Files that other programs obey are changed only where a person allowed it: the look at them notes which they are and stops, and the
+//! changes are made with a permit for these very files.
+//!
 //! First everything is looked at and nothing done: where each change lies, whether it may be made, whether it is meant for what is
 //! there. Then the new contents are written beside their files, under names nobody looks for, and synced. Only then do they take
 //! their places, each in one step of the kernel; if one can't, those before it are put back. A process that dies at any moment leaves
@@ -22,10 +25,11 @@ use super::{
     fault::{Outcome, fault},
     folders::Folders,
     open::{describe, version},
+    permit::{ObeyedChange, Permit},
     secrets,
 };
 use crate::wit::latest::filesystem::{
-    Change, Changed, Edit, Expected, Knowledge, Reason, Remove, Rename, Splice, Write,
+    Change, Changed, Edit, Expected, Fault, Knowledge, Reason, Remove, Rename, Splice, Write,
 };
 
 /// What these changes take of a call's budget.
@@ -38,16 +42,35 @@ fn cost(changes: &[Change]) -> u64 {
     changes.iter().map(bytes).sum()
 }
 
-/// Makes the changes. Blocks.
+/// Why changes were not made.
+#[derive(Debug)]
+pub(super) enum Unmade {
+    /// They can't, or may not.
+    Fault(Fault),
+    /// Other programs obey these files, so somebody has to decide first. Nothing was done.
+    Obeyed(Vec<ObeyedChange>),
+}
+
+impl From<Fault> for Unmade {
+    fn from(fault: Fault) -> Self {
+        Self::Fault(fault)
+    }
+}
+
+/// Makes the changes. With a permit to look it stops before those that somebody has to decide about. Blocks.
 pub(super) fn commit(
     folders: &Folders,
     task: Option<&str>,
     budget: &Budget,
     changes: &[Change],
-) -> Outcome<Vec<Changed>> {
-    budget.take(cost(changes), changes.len())?;
+    permit: &Permit,
+) -> Result<Vec<Changed>, Unmade> {
+    // What was decided about was counted when it was looked at.
+    if permit.is_looking() {
+        budget.take(cost(changes), changes.len())?;
+    }
     changes.iter().try_for_each(refuse_masks)?;
-    let steps = changes.iter().map(|change| Step::new(folders, change)).collect::<Outcome<Vec<_>>>()?;
+    let steps = changes.iter().map(|change| Step::new(folders, change, permit)).collect::<Outcome<Vec<_>>>()?;
     each_once(&steps)?;
     // Whoever changes the same file waits, so that a version that was checked is the one that is replaced.
     let places = steps.iter().flat_map(Step::targets).map(|target| target.real.as_path());
@@ -58,6 +81,10 @@ pub(super) fn commit(
         .map(|turn| turn.lock().unwrap_or_else(PoisonError::into_inner))
         .collect();
     steps.iter().try_for_each(Step::check)?;
+    let obeyed = permit.looked();
+    if !obeyed.is_empty() {
+        return Err(Unmade::Obeyed(obeyed));
+    }
     let knowledge: Vec<Knowledge> = steps.iter().map(|step| step.knowledge(folders, task)).collect();
     let mut applied = Applied::default();
     let made = make(&steps, &mut applied);
@@ -74,7 +101,7 @@ pub(super) fn commit(
             }
             Ok(changed)
         }
-        Err(why) => Err(applied.undo(why)),
+        Err(why) => Err(applied.undo(why).into()),
     }
 }
 
@@ -93,13 +120,13 @@ enum Step<'a> {
 }
 
 impl<'a> Step<'a> {
-    fn new(folders: &'a Folders, change: &'a Change) -> Outcome<Self> {
+    fn new(folders: &'a Folders, change: &'a Change, permit: &'a Permit) -> Outcome<Self> {
         Ok(match change {
-            Change::Write(write) => Self::Write(Target::new(folders, &write.path)?, write),
-            Change::Edit(edit) => Self::Edit(Target::new(folders, &edit.path)?, edit),
-            Change::Remove(remove) => Self::Remove(Target::of_name(folders, &remove.path)?, remove),
+            Change::Write(write) => Self::Write(Target::new(folders, &write.path, permit)?, write),
+            Change::Edit(edit) => Self::Edit(Target::new(folders, &edit.path, permit)?, edit),
+            Change::Remove(remove) => Self::Remove(Target::of_name(folders, &remove.path, permit)?, remove),
             Change::Rename(Rename { source, target }) => {
-                Self::Rename(Target::of_name(folders, source)?, Target::new(folders, target)?)
+                Self::Rename(Target::of_name(folders, source, permit)?, Target::new(folders, target, permit)?)
             }
         })
     }

@@ -21,6 +21,7 @@ use super::{
         beneath,
         fault::{Outcome, denied, fault, system},
         folders::{Folders, Place, regular},
+        permit::Permit,
     },
     apply::Applied,
 };
@@ -41,8 +42,8 @@ pub(in super::super) struct Target<'a> {
 }
 
 impl<'a> Target<'a> {
-    pub(in super::super) fn new(folders: &'a Folders, path: &str) -> Outcome<Self> {
-        let place = folders.place(path, Access::Write)?;
+    pub(in super::super) fn new(folders: &'a Folders, path: &str, permit: &'a Permit) -> Outcome<Self> {
+        let place = folders.place(path, Access::Write)?.permitting(permit);
         let (base, rest) = resolve(&place, &place.path)?;
         // Joining nothing would leave a slash at the end.
         let real = if rest.as_os_str().is_empty() { base.clone() } else { base.join(&rest) };
@@ -58,8 +59,8 @@ impl<'a> Target<'a> {
     }
 
     /// The place of a name itself: of a link, and not of what it leads to. Its directory must exist.
-    pub(in super::super) fn of_name(folders: &'a Folders, path: &str) -> Outcome<Self> {
-        let place = folders.place(path, Access::Write)?;
+    pub(in super::super) fn of_name(folders: &'a Folders, path: &str, permit: &'a Permit) -> Outcome<Self> {
+        let place = folders.place(path, Access::Write)?.permitting(permit);
         let (Some(above), Some(name)) = (place.path.parent(), place.path.file_name().map(OsString::from)) else {
             return Err(fault(Reason::IsDirectory, format!("{} is a directory", place.shown.display())));
         };

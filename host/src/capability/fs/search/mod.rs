@@ -9,7 +9,6 @@
 //! ```
 
 mod contents;
-mod cost;
 mod decode;
 mod excerpt;
 mod find;

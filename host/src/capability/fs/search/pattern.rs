@@ -6,7 +6,8 @@ use grep_matcher::LineTerminator;
 use grep_regex::{ErrorKind, RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkMatch};
 
-use super::{cost, halt::Halt, records::Problem, skipped::Skip};
+use super::{halt::Halt, records::Problem, skipped::Skip};
+use crate::pattern_cost::{STEPS, places};
 
 /// Bytes of a pattern. Longer ones are lists of words, for which a file would be searched more than once.
 const PATTERN_BYTES: usize = 10_000;
@@ -20,17 +21,12 @@ const CACHE_BYTES: usize = 8 << 20;
 /// Text that is searched before the clock is looked at again. Looking more often is felt.
 const PIECE_BYTES: usize = 64 << 10;
 
-/// Places of the pattern times bytes of text that are gone through without a look at the clock: four seconds for the slowest
-/// patterns, and milliseconds for all others. No line is left half-way, so it bounds the lines that are searched: 10 MB for a
-/// word, 100 kB where something is repeated a thousand times.
-const STEPS: u64 = 100_000_000;
-
 /// A pattern with what it takes to search, one for each thread.
 #[derive(Clone)]
 pub(super) struct Pattern {
     matcher: RegexMatcher,
     searcher: Searcher,
-    /// Bytes of the longest line that is searched.
+    /// Bytes of the longest line that is searched: no line is left half-way.
     longest: usize,
 }
 
@@ -40,7 +36,7 @@ impl Pattern {
         if pattern.len() > PATTERN_BYTES {
             return Err(invalid(format!("it has {} bytes; {PATTERN_BYTES} is the limit", pattern.len())));
         }
-        let places = cost::places(pattern).map_err(|why| invalid(explain(&why)))?;
+        let places = places(pattern).map_err(|why| invalid(explain(&why)))?;
         // With CRLF as line break a `$` is before it. Only who searches for `\r` itself does not want that.
         let compiled = compile(pattern, true).or_else(|why| match why.kind() {
             ErrorKind::NotAllowed(_) => compile(pattern, false),

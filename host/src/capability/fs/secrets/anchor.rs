@@ -10,6 +10,7 @@ use super::{
     header::{self, Value},
     mark,
     mark::Span,
+    named::{self, Kind},
     pem, url,
 };
 
@@ -20,11 +21,13 @@ enum Anchor {
     /// A value beside a name; this stands before the literal, in any case.
     Named(&'static str, Value),
     Token(&'static Family),
+    /// A setting's value beside a name of which this stands before the literal.
+    Setting(&'static str, Kind),
 }
 
 /// The literals. There are few, and three bytes of each are rare in text: so they are searched for with vector instructions, all at
 /// once. Names are cut so that their first letters, which come in two cases, stand before.
-static ANCHORS: [(&str, Anchor); 20] = [
+static ANCHORS: [(&str, Anchor); 40] = [
     ("://", Anchor::Url),
     ("-BEGIN ", Anchor::PrivateKey),
     ("rization", Anchor::Named("autho", Value::Credentials)),
@@ -45,6 +48,26 @@ static ANCHORS: [(&str, Anchor); 20] = [
     ("whsec_", Anchor::Token(&BROKEN[1])),
     ("IQoJb3JpZ2lu", Anchor::Token(&BROKEN[2])),
     ("FwoGZXIvYXdz", Anchor::Token(&BROKEN[3])),
+    ("sword", Anchor::Setting("pas", Kind::Password)),
+    ("SWORD", Anchor::Setting("pas", Kind::Password)),
+    ("sswd", Anchor::Setting("pa", Kind::Password)),
+    ("SSWD", Anchor::Setting("pa", Kind::Password)),
+    ("sphrase", Anchor::Setting("pas", Kind::Password)),
+    ("SPHRASE", Anchor::Setting("pas", Kind::Password)),
+    ("ecret_key", Anchor::Setting("s", Kind::Password)),
+    ("ECRET_KEY", Anchor::Setting("s", Kind::Password)),
+    ("ecretKey", Anchor::Setting("s", Kind::Password)),
+    ("ecret", Anchor::Setting("s", Kind::Password)),
+    ("ECRET", Anchor::Setting("s", Kind::Password)),
+    ("pi_key", Anchor::Setting("a", Kind::Token)),
+    ("PI_KEY", Anchor::Setting("a", Kind::Token)),
+    ("piKey", Anchor::Setting("a", Kind::Token)),
+    ("pikey", Anchor::Setting("a", Kind::Token)),
+    ("PIKEY", Anchor::Setting("a", Kind::Token)),
+    ("_token", Anchor::Setting("", Kind::Token)),
+    ("_TOKEN", Anchor::Setting("", Kind::Token)),
+    ("sToken", Anchor::Setting("", Kind::Token)),
+    ("hToken", Anchor::Setting("", Kind::Token)),
 ];
 
 #[allow(clippy::expect_used, reason = "a handful of constant literals is far below every limit of an automaton")]
@@ -89,6 +112,9 @@ pub(super) fn has_stars(text: &[u8]) -> bool {
             Anchor::Named(before, value) => {
                 is_named(text, before, hit.start) && header::is_starred(text, hit.end, *value)
             }
+            Anchor::Setting(before, kind) => {
+                is_named(text, before, hit.start) && named::is_starred(text, hit.end, *kind)
+            }
             Anchor::PrivateKey | Anchor::Token(_) => false,
         };
         if starred {
@@ -115,7 +141,8 @@ impl Anchor {
             Self::PrivateKey => return pem::secrets(text, hit.start),
             Self::Url => url::secret(text, hit.end),
             Self::Named(before, value) if is_named(text, before, hit.start) => header::secret(text, hit.end, *value),
-            Self::Named(..) => None,
+            Self::Setting(before, kind) if is_named(text, before, hit.start) => named::secret(text, hit.end, *kind),
+            Self::Named(..) | Self::Setting(..) => None,
             Self::Token(family) if begins_word(text, free, hit.start) => token(text, family, hit),
             Self::Token(_) => None,
         };

@@ -9,6 +9,7 @@ mod charset;
 mod family;
 mod header;
 mod mark;
+mod named;
 mod pem;
 mod placeholder;
 mod token;

@@ -18,12 +18,13 @@ use super::super::{
     commit::{Applied, Target, reserve},
     fault::{Outcome, fault, system},
     folders::Folders,
+    permit::NO_PERMIT,
 };
 use crate::{grant::Access, wit::latest::filesystem::Reason};
 
 /// The place of what a name leads to, whose directory exists.
 fn target<'a>(folders: &'a Folders, path: &str) -> Outcome<Target<'a>> {
-    let target = Target::new(folders, path)?;
+    let target = Target::new(folders, path, &NO_PERMIT)?;
     match target.needs_folders() {
         true => Err(fault(Reason::NotFound, "its directory does not exist")),
         false => Ok(target),
@@ -39,14 +40,14 @@ pub(super) fn make_directory(folders: &Folders, budget: &Budget, path: &str) -> 
 }
 
 pub(super) fn remove_directory(folders: &Folders, budget: &Budget, path: &str) -> Outcome<()> {
-    let target = Target::of_name(folders, path)?;
+    let target = Target::of_name(folders, path, &NO_PERMIT)?;
     budget.take(0, 1)?;
     let parent = target.parent(&mut Applied::default())?;
     unlinkat(parent.as_fd(), target.name(), AtFlags::REMOVEDIR).map_err(|why| target.failed(&why.into()))
 }
 
 pub(super) fn remove_file(folders: &Folders, budget: &Budget, path: &str) -> Outcome<()> {
-    let target = Target::of_name(folders, path)?;
+    let target = Target::of_name(folders, path, &NO_PERMIT)?;
     target.removable()?;
     budget.take(0, 1)?;
     let parent = target.parent(&mut Applied::default())?;
@@ -55,7 +56,7 @@ pub(super) fn remove_file(folders: &Folders, budget: &Budget, path: &str) -> Out
 
 /// A file takes another name, and the place of the one that has it: that is how programs replace a file in one step.
 pub(super) fn rename(folders: &Folders, budget: &Budget, path: &str, new: &str) -> Outcome<()> {
-    let (source, target) = (Target::of_name(folders, path)?, self::target(folders, new)?);
+    let (source, target) = (Target::of_name(folders, path, &NO_PERMIT)?, self::target(folders, new)?);
     source.movable(&target)?;
     target.existing()?;
     budget.take(0, 1)?;

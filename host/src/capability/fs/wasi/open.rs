@@ -5,13 +5,17 @@ use std::{
     io::{Read, Seek, Write},
     os::{fd::AsFd, unix::fs::MetadataExt},
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
 use rustix::fs::{MemfdFlags, Mode, OFlags, memfd_create, openat};
 use wasmtime_wasi::{
     FsPerms, OpenMode,
     filesystem::{Descriptor, Dir, File as WasiFile},
-    p2::bindings::filesystem::types::{DescriptorFlags, OpenFlags},
+    p2::{
+        FsResult,
+        bindings::filesystem::types::{DescriptorFlags, ErrorCode, OpenFlags},
+    },
 };
 
 use super::{
@@ -22,13 +26,16 @@ use super::{
         fault::{Outcome, denied, fault, system},
         folders::{Folders, Place, regular},
         limits::READ_BYTES,
+        permit::NO_PERMIT,
         secrets,
     },
+    guarded::Found,
     written::Written,
 };
 use crate::{
     grant::{Access, Secrets},
-    wit::latest::filesystem::Reason,
+    sandbox::{MemoryAccount, MemoryCharge},
+    wit::latest::filesystem::{Fault, Reason},
 };
 
 /// What a guest asks for.
@@ -45,6 +52,14 @@ impl Wish {
         let changes = self.flags.intersects(DescriptorFlags::WRITE | DescriptorFlags::MUTATE_DIRECTORY);
         if makes || changes { Access::Write } else { Access::Read }
     }
+
+    /// How many descriptors the host holds for it: a file that is written is looked at through one of its own.
+    pub(super) fn descriptors(self) -> usize {
+        match self.access() {
+            Access::Read => 1,
+            Access::Write => 2,
+        }
+    }
 }
 
 /// What was opened.
@@ -54,10 +69,13 @@ pub(super) struct Opened {
     pub(super) directory: Option<PathBuf>,
     /// A file that may be written.
     pub(super) written: Option<Written>,
+    /// The bytes of a copy in memory.
+    pub(super) copy: Option<MemoryCharge>,
 }
 
 /// Opens a path. Blocks.
-pub(super) fn open(folders: &Folders, budget: &Budget, path: &str, wish: Wish) -> Outcome<Opened> {
+pub(super) fn open(found: &Found, memory: &Arc<MemoryAccount>, wish: Wish) -> FsResult<Opened> {
+    let Found { folders, budget, path } = found;
     let place = folders.place(path, wish.access())?;
     let judge = |path: &Path| place.judge(path, wish.access());
     let found = match beneath::open(&place.opened.dir, &place.path, OFlags::RDONLY, judge) {
@@ -65,27 +83,28 @@ pub(super) fn open(folders: &Folders, budget: &Budget, path: &str, wish: Wish) -
         Err(refused) => {
             let why = refused.fault(&place.shown);
             if why.reason == Reason::NotFound && wish.how.contains(OpenFlags::CREATE) {
-                return create(folders, budget, path, wish);
+                return Ok(create(folders, budget, path, wish)?);
             }
-            return Err(why);
+            return Err(why.into());
         }
     };
     let metadata = found.file.metadata().map_err(|why| system(&place.shown, &why))?;
     if wish.how.contains(OpenFlags::EXCLUSIVE) {
-        return Err(fault(Reason::Exists, "it exists"));
+        return Err(fault(Reason::Exists, "it exists").into());
     }
     if metadata.is_dir() {
         let mode = if wish.access() == Access::Write { OpenMode::READ | OpenMode::WRITE } else { OpenMode::READ };
         let directory = place.real(&found.path);
         let descriptor = Descriptor::Dir(Dir::new(found.file, perms(wish), mode, false));
-        return Ok(Opened { descriptor, directory: Some(directory), written: None });
+        return Ok(Opened { descriptor, directory: Some(directory), written: None, copy: None });
     }
     if wish.how.contains(OpenFlags::DIRECTORY) {
-        return Err(fault(Reason::NotDirectory, "it is not a directory"));
+        return Err(fault(Reason::NotDirectory, "it is not a directory").into());
     }
     regular(place.folder, &place.shown, &metadata)?;
     if wish.access() == Access::Read {
-        return Ok(file_of(for_reading(&place, found.file)?, wish, None));
+        let (file, copy) = for_reading(&place, found.file, memory)?;
+        return Ok(Opened { copy, ..file_of(file, wish, None) });
     }
     let local = place.opened.local;
     if wish.flags.contains(DescriptorFlags::WRITE) && !local {
@@ -103,32 +122,47 @@ fn file_of(file: File, wish: Wish, written: Option<Written>) -> Opened {
     let mut mode = OpenMode::empty();
     mode.set(OpenMode::READ, wish.flags.contains(DescriptorFlags::READ) || wish.access() == Access::Read);
     mode.set(OpenMode::WRITE, wish.flags.contains(DescriptorFlags::WRITE));
-    Opened { descriptor: Descriptor::File(WasiFile::new(file, perms(wish), mode, false)), directory: None, written }
+    let descriptor = Descriptor::File(WasiFile::new(file, perms(wish), mode, false));
+    Opened { descriptor, directory: None, written, copy: None }
 }
 
-/// The file itself if there is no secret in it, else a copy in memory in which they are masked.
-fn for_reading(place: &Place<'_>, mut file: File) -> Outcome<File> {
+/// The file itself if there is no secret in it, else a copy in memory in which they are masked, charged to the call. The bytes that
+/// are looked through meanwhile are not: a call does one thing at a time, and they are gone when this returns.
+fn for_reading(
+    place: &Place<'_>,
+    mut file: File,
+    memory: &Arc<MemoryAccount>,
+) -> FsResult<(File, Option<MemoryCharge>)> {
     let failed = |why: std::io::Error| system(&place.shown, &why);
     if place.folder.secrets == Secrets::Shown {
-        return Ok(file);
+        return Ok((file, None));
     }
     let size = file.metadata().map_err(failed)?.len();
     if size > READ_BYTES {
-        let why = format!(
-            "is larger than {READ_BYTES} bytes, too large to look for secrets in it; the operator can grant it with secrets = \"show\""
-        );
-        return Err(denied(&place.shown, &why));
+        return Err(too_large(place).into());
     }
     let mut bytes = Vec::new();
-    file.read_to_end(&mut bytes).map_err(failed)?;
+    let read = (&mut file).take(READ_BYTES + 1).read_to_end(&mut bytes).map_err(failed)?;
+    // It may have grown meanwhile.
+    if read as u64 > READ_BYTES {
+        return Err(too_large(place).into());
+    }
     if secrets::mask(&mut bytes) == 0 {
         file.rewind().map_err(failed)?;
-        return Ok(file);
+        return Ok((file, None));
     }
-    let memory = memfd_create("hermes-masked", MemfdFlags::CLOEXEC).map_err(|why| failed(why.into()))?;
-    let mut masked = File::from(memory);
+    let charge = memory.charge(bytes.len()).ok_or(ErrorCode::InsufficientMemory)?;
+    let copy = memfd_create("hermes-masked", MemfdFlags::CLOEXEC).map_err(|why| failed(why.into()))?;
+    let mut masked = File::from(copy);
     masked.write_all(&bytes).and_then(|()| masked.rewind()).map_err(failed)?;
-    Ok(masked)
+    Ok((masked, Some(charge)))
+}
+
+fn too_large(place: &Place<'_>) -> Fault {
+    let why = format!(
+        "is larger than {READ_BYTES} bytes, too large to look for secrets in it; the operator can grant it with secrets = \"show\""
+    );
+    denied(&place.shown, &why)
 }
 
 /// The file for changes in place. One with secrets in it is only written anew: bytes changed beside a secret could make it look like
@@ -164,7 +198,7 @@ fn for_writing(place: &Place<'_>, path: &Path, mut file: File, wish: Wish) -> Ou
 
 /// A new file, in a directory that exists.
 fn create(folders: &Folders, budget: &Budget, path: &str, wish: Wish) -> Outcome<Opened> {
-    let target = Target::new(folders, path)?;
+    let target = Target::new(folders, path, &NO_PERMIT)?;
     if target.needs_folders() {
         return Err(fault(Reason::NotFound, "its directory does not exist"));
     }

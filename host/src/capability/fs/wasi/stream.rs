@@ -1,15 +1,62 @@
-//! An output stream to a file that counts what passes, and lets nothing pass that must not be written.
+//! Streams from and to a file. An output stream counts what passes, and lets nothing pass that must not be written. Both keep what
+//! the host holds for their file for as long as they live.
 
 use std::{io, sync::Arc};
 
 use bytes::Bytes;
-use wasmtime_wasi::p2::{DynOutputStream, OutputStream, Pollable, StreamError, StreamResult};
+use wasmtime_wasi::p2::{
+    DynInputStream, DynOutputStream, InputStream, OutputStream, Pollable, StreamError, StreamResult,
+};
 
 use super::{
     super::{budget::Budget, fault::Outcome},
+    open_files::DescriptorLease,
     written::Written,
 };
-use crate::wit::latest::filesystem::{Fault, Reason};
+use crate::{
+    sandbox::{MemoryCharge, limits::KIB},
+    wit::latest::filesystem::{Fault, Reason},
+};
+
+/// Bytes that wasmtime reads ahead for one input stream at most, and keeps until the guest takes them.
+pub(super) const READ_AHEAD: usize = 64 * KIB;
+
+/// An input stream from a file.
+pub(super) struct LeasedInput {
+    pub(super) inner: DynInputStream,
+    pub(super) _lease: Option<Arc<DescriptorLease>>,
+    pub(super) _buffer: MemoryCharge,
+}
+
+#[wasmtime_wasi::async_trait]
+impl Pollable for LeasedInput {
+    async fn ready(&mut self) {
+        self.inner.ready().await;
+    }
+}
+
+#[wasmtime_wasi::async_trait]
+impl InputStream for LeasedInput {
+    fn read(&mut self, size: usize) -> StreamResult<Bytes> {
+        self.inner.read(size)
+    }
+
+    async fn blocking_read(&mut self, size: usize) -> StreamResult<Bytes> {
+        self.inner.blocking_read(size).await
+    }
+
+    fn skip(&mut self, count: usize) -> StreamResult<usize> {
+        self.inner.skip(count)
+    }
+
+    async fn blocking_skip(&mut self, count: usize) -> StreamResult<usize> {
+        self.inner.blocking_skip(count).await
+    }
+
+    async fn cancel(&mut self) {
+        self.inner.cancel().await;
+    }
+}
 
 pub(super) struct Counted {
     pub(super) inner: DynOutputStream,
@@ -17,6 +64,7 @@ pub(super) struct Counted {
     pub(super) budget: Arc<Budget>,
     /// Where the next bytes go, if not to the file's end.
     pub(super) at: Option<u64>,
+    pub(super) _lease: Option<Arc<DescriptorLease>>,
 }
 
 impl Counted {

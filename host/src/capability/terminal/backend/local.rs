@@ -1,4 +1,4 @@
-//! Commands on this machine, as the host's own user.
+//! Commands on this machine, as the host's own user, in a sandbox where the request says so.
 
 use std::{
     ffi::OsString,
@@ -9,14 +9,14 @@ use std::{
 
 use super::{
     super::{
-        Child, Fault, Launcher, Outcome, Request, What,
+        Child, Fault, Launcher, Outcome, Request, SandboxUse, What,
         environment::{self, Variables},
-        launch::{Confinement, Launch, Stage},
-        note, state,
+        limits, note, state,
         task::{Began, Task, Tasks},
     },
-    Answer, Backend, foreground,
+    Answer, Backend, Sandbox, foreground, hint,
 };
+use hermes_launch::{Launch, Stage};
 
 /// The shells that command lines are read by, the first that is there.
 const SHELLS: [&str; 2] = ["/bin/bash", "/bin/sh"];
@@ -27,71 +27,63 @@ pub struct Local {
     launcher: Launcher,
     shell: OsString,
     tasks: Tasks,
+    /// The sandbox of requests that name none.
+    sandbox: Option<SandboxUse>,
 }
 
-/// A command that is ready to start, and where it will leave its state.
+/// A command that is ready to start.
 struct Prepared {
     launch: Launch,
     began: Began,
-    left: Option<PathBuf>,
+    /// The folder for its state, as the command sees it.
+    state: PathBuf,
+    is_confined: bool,
 }
 
 impl Local {
     /// Commands that begin in this folder.
     pub fn new(launcher: Launcher, workspace: &Path) -> io::Result<Self> {
-        Self::with(launcher, workspace, environment::base(|name| std::env::var_os(name)))
-    }
-
-    pub(super) fn with(launcher: Launcher, workspace: &Path, variables: Variables) -> io::Result<Self> {
         let shell = SHELLS.into_iter().find(|shell| Path::new(shell).exists()).unwrap_or("sh").into();
-        Ok(Self { launcher, shell, tasks: Tasks::new(fs::canonicalize(workspace)?, variables)? })
+        let variables = environment::base(|name| std::env::var_os(name));
+        Ok(Self { launcher, shell, tasks: Tasks::new(fs::canonicalize(workspace)?, variables)?, sandbox: None })
     }
 
-    pub(super) fn task(&self, name: &str) -> Result<Arc<Task>, Fault> {
+    /// Confines requests that name no sandbox of their own.
+    pub fn confined(self, sandbox: Arc<Sandbox>, network: bool) -> Self {
+        Self { sandbox: Some(SandboxUse { sandbox, network }), ..self }
+    }
+
+    fn task(&self, name: &str) -> Result<Arc<Task>, Fault> {
         self.tasks.get(name).map_err(Fault::machine("make a folder for the task"))
     }
 
-    pub(super) async fn execute_in(
-        &self,
-        task: &Task,
-        request: Request,
-        confinement: Option<Confinement>,
-    ) -> Result<Outcome, Fault> {
+    async fn execute_in(&self, task: &Task, request: Request) -> Result<Outcome, Fault> {
         let timeout = foreground::timeout(&request)?;
         let request = Request { input: request.input.closed_if_open(), ..request };
-        let mut prepared = self.prepare(task, &request, confinement)?;
+        let mut prepared = self.prepare(task, &request)?;
+        let name = task.new_state_name();
         if let What::Shell(command) = &request.what {
-            let file = task.new_file();
-            prepared.launch.words = vec![self.shell.clone(), "-c".into(), state::script(command, &file)];
-            prepared.left = Some(file);
+            let script = state::script(command, &prepared.state.join(&name));
+            prepared.launch.words = vec![self.shell.clone(), "-c".into(), script];
         }
         let child = self.start(&prepared.launch, &request)?;
         let (finished, output) = foreground::to_the_end(child, &request, timeout).await?;
-        if let Some(file) = prepared.left {
-            if let Some(left) = state::read(&file) {
-                task.take(&prepared.began, left);
-            }
-            // There is none if the shell was ended.
-            let _ = fs::remove_file(file);
+        let file = task.state_folder().join(name);
+        if let Some(left) = state::read(&file) {
+            task.take(&prepared.began, left);
         }
-        let note = note::of(&command_line(&request.what), finished.ended);
+        // There is none if the shell was ended, or there was no shell.
+        let _ = fs::remove_file(file);
+        let note = note::of(&command_line(&request.what), finished.ended)
+            .or_else(|| prepared.is_confined.then(|| hint::of(finished.ended, &output.text))?);
         Ok(Outcome { ended: finished.ended, output, note, left: finished.left, cwd: task.cwd() })
-    }
-
-    pub(super) fn spawn_in(
-        &self,
-        task: &Task,
-        request: &Request,
-        confinement: Option<Confinement>,
-    ) -> Result<Child, Fault> {
-        self.start(&self.prepare(task, request, confinement)?.launch, request)
     }
 
     fn start(&self, launch: &Launch, request: &Request) -> Result<Child, Fault> {
         self.launcher.spawn(launch, &request.input).map_err(Fault::machine("start the command"))
     }
 
-    fn prepare(&self, task: &Task, request: &Request, confinement: Option<Confinement>) -> Result<Prepared, Fault> {
+    fn prepare(&self, task: &Task, request: &Request) -> Result<Prepared, Fault> {
         foreground::check(request)?;
         if request.decided.as_ref().is_some_and(|decided| !task.is_as(decided)) {
             return Err(Fault::Moved);
@@ -114,14 +106,20 @@ impl Local {
             What::Shell(command) => vec![self.shell.clone(), "-c".into(), command.into()],
             What::Exec { program, arguments } => [program].into_iter().chain(arguments).cloned().collect(),
         };
-        let stage = Stage { pty: request.pty, confinement };
+        let mut state = task.state_folder().to_owned();
+        let mut confinement = None;
+        if let Some(SandboxUse { sandbox, network }) = request.sandbox.as_ref().or(self.sandbox.as_ref()) {
+            let confined = sandbox.confine(task, &self.tasks.mount_point(), *network)?;
+            let exported = task.exported();
+            variables.extend(confined.variables.into_iter().filter(|(name, _)| !exported.contains_key(name)));
+            state = confined.state;
+            confinement = Some(confined.confinement);
+        }
+        let is_confined = confinement.is_some();
+        let stage = Stage { pty: request.pty, confinement, limits: limits::resources() };
         let launch = Launch { words, variables: variables.clone().into_iter().collect(), cwd, stage };
         let began = Began { variables, cwd: request.workdir.is_none().then_some(here) };
-        Ok(Prepared { launch, began, left: None })
-    }
-
-    pub(super) fn tasks(&self) -> &Tasks {
-        &self.tasks
+        Ok(Prepared { launch, began, state, is_confined })
     }
 }
 
@@ -141,12 +139,12 @@ impl Backend for Local {
     fn execute<'a>(&'a self, task: &'a str, request: Request) -> Answer<'a, Result<Outcome, Fault>> {
         Box::pin(async move {
             let task = self.task(task)?;
-            self.execute_in(&task, request, None).await
+            self.execute_in(&task, request).await
         })
     }
 
     fn spawn<'a>(&'a self, task: &'a str, request: Request) -> Answer<'a, Result<Child, Fault>> {
-        Box::pin(async move { self.spawn_in(&*self.task(task)?, &request, None) })
+        Box::pin(async move { self.start(&self.prepare(&*self.task(task)?, &request)?.launch, &request) })
     }
 
     fn cwd(&self, task: &str) -> PathBuf {

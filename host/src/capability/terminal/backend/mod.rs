@@ -1,8 +1,10 @@
-//! Where commands run: here, here but confined, or on another machine.
+//! Where commands run: on this machine, confined or not, or on another one.
 
 mod foreground;
+mod hint;
 mod keys;
 mod local;
+mod reach;
 mod sandbox;
 mod ssh;
 
@@ -12,7 +14,9 @@ use super::{Child, Fault, Outcome, Request};
 
 pub use local::Local;
 pub(crate) use local::command_line;
-pub use sandbox::Sandbox;
+pub use reach::SandboxPolicy;
+pub(crate) use reach::cache_names;
+pub use sandbox::{Sandbox, SandboxSite};
 pub use ssh::{Ssh, Target};
 
 /// An answer that takes its time.

@@ -1,98 +1,187 @@
-//! Commands on this machine that write nowhere but in the workspace, read no keys and reach the network only if they may.
+//! The confinement of commands on this machine: they write in the workspace, read an allow list, and reach the network only if they
+//! may.
 
 use std::{
     fs, io,
     path::{Path, PathBuf},
+    sync::{Mutex, PoisonError},
+    time::{Duration, Instant},
 };
+
+use hermes_launch::{Confinement, Mount, MountAccess, NamespaceSupport, Namespaces, Network, PROXY_PORT};
 
 use super::{
-    super::{
-        Child, Fault, Launcher, Outcome, Request,
-        environment::{self, Variables},
-        launch::{Confinement, support},
-        task::Task,
-    },
-    Answer, Backend, Local, keys,
+    super::{Fault, Launcher, environment::Variables, layers, task::Task},
+    keys,
+    reach::{self, Reached, SandboxPolicy},
 };
+use crate::paths::obeyed;
 
-/// The folder for temporary files in a task's own.
-const TEMPORARY: &str = "tmp";
+/// Where the shell of a confined command writes its state, if it has namespaces.
+const STATE: &str = "/run/hermes-host";
 
-/// Confined commands on this machine.
+/// Folders for temporary files, private where there are namespaces.
+const TEMPORARY: [&str; 2] = ["/tmp", "/var/tmp"];
+
+/// Between two walks through the workspace for files that other programs obey. A walk takes longer than most commands.
+const OBEYED_INTERVAL: Duration = Duration::from_secs(2);
+
+/// The machine around the commands.
+#[derive(Clone, Copy, Debug)]
+pub struct SandboxSite<'a> {
+    /// The folder that commands write in.
+    pub workspace: &'a Path,
+    /// The user's home.
+    pub home: Option<&'a Path>,
+    /// What commands can't read, beside keys: the host's own files.
+    pub hidden: &'a [PathBuf],
+}
+
+/// Confines commands on this machine.
 #[derive(Debug)]
 pub struct Sandbox {
-    local: Local,
     workspace: PathBuf,
+    home: Option<PathBuf>,
+    reached: Reached,
     hidden: Vec<PathBuf>,
-    network: bool,
+    /// Whether a user namespace comes first; nothing, if there are no namespaces.
+    namespaces: Option<bool>,
+    /// Files of the workspace that other programs obey, and when they were found.
+    obeyed: Mutex<Option<(Instant, Vec<PathBuf>)>>,
+}
+
+/// The confinement of one command, and what its environment has to say of it.
+#[derive(Debug)]
+pub(super) struct Confined {
+    pub(super) confinement: Confinement,
+    /// The folder for the state of the shell, as the command sees it.
+    pub(super) state: PathBuf,
+    /// Variables that the command gets, unless its task set them.
+    pub(super) variables: Variables,
 }
 
 impl Sandbox {
-    /// Commands that begin in this folder and write nowhere else. Refuses where it could not hold that.
-    pub fn new(
-        launcher: Launcher,
-        workspace: &Path,
-        home: Option<&Path>,
-        hidden: &[PathBuf],
-        network: bool,
-    ) -> Result<Self, Fault> {
-        support().map_err(Fault::NoSandbox)?;
-        let workspace = fs::canonicalize(workspace).map_err(Fault::machine("find the workspace"))?;
-        let mut hidden = keys::places(home, hidden);
-        // Whoever may write in a folder may write everywhere in it.
-        if let Some(key) = hidden.iter().find(|key| key.starts_with(&workspace) || workspace.starts_with(key)) {
-            let (workspace, key) = (workspace.display(), key.display());
-            return Err(Fault::NoSandbox(format!(
-                "the workspace '{workspace}' and the hidden '{key}' lie in each other: choose a folder of its own as workspace"
-            )));
+    /// A sandbox around this workspace. Refuses where it could not hold its promises.
+    pub fn new(launcher: &Launcher, site: SandboxSite<'_>, policy: &SandboxPolicy) -> Result<Self, Fault> {
+        let layers = layers::held(launcher)?;
+        let namespaces = match layers.namespaces {
+            NamespaceSupport::Held { user } => Some(user),
+            NamespaceSupport::Refused { .. } => None,
+        };
+        let real = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        let workspace = fs::canonicalize(site.workspace).map_err(Fault::machine("find the workspace"))?;
+        if workspace.parent().is_none() {
+            return Err(Fault::NoSandbox("the workspace is the whole machine: choose a folder as workspace".into()));
         }
-        let variables = environment::base(|name| std::env::var_os(name));
-        let local = Local::with(launcher, &workspace, variables).map_err(Fault::machine("find the workspace"))?;
-        hidden.push(fs::canonicalize(local.tasks().rooms()).map_err(Fault::machine("find the tasks' folders"))?);
-        Ok(Self { local, workspace, hidden, network })
+        let home = site.home.map(real);
+        let mut hidden = keys::places(home.as_deref(), site.hidden);
+        hidden.sort();
+        hidden.dedup();
+        let reached = reach::reached(home.as_deref(), policy);
+        let sandbox = Self { workspace, home, reached, hidden, namespaces, obeyed: Mutex::default() };
+        if namespaces.is_none() { sandbox.without_namespaces() } else { Ok(sandbox) }
     }
 
-    fn confinement(&self, task: &Task) -> Result<Confinement, Fault> {
-        let temporary = task.room().join(TEMPORARY);
-        match fs::create_dir(&temporary) {
-            Err(why) if why.kind() != io::ErrorKind::AlreadyExists => {
-                return Err(Fault::Machine { what: "make a folder for temporary files", why });
-            }
-            _ => task.set_variable("TMPDIR", temporary),
+    /// The same, held by Landlock and seccomp alone. A hidden path in the workspace can't be held that way: Landlock only ever allows.
+    pub fn without_namespaces(self) -> Result<Self, Fault> {
+        let workspace = &self.workspace;
+        if let Some(key) = self.hidden.iter().find(|key| key.starts_with(workspace) || workspace.starts_with(key)) {
+            let (workspace, key) = (workspace.display(), key.display());
+            return Err(Fault::NoSandbox(format!(
+                "without namespaces the workspace '{workspace}' and the hidden '{key}' can't lie in each other: choose a folder of \
+                 its own as workspace"
+            )));
         }
-        let writable = vec![self.workspace.clone(), task.room().to_owned()];
-        Ok(Confinement { writable, hidden: self.hidden.clone(), network: self.network })
+        Ok(Self { namespaces: None, ..self })
+    }
+
+    /// Whether namespaces hold the commands, too.
+    pub fn has_namespaces(&self) -> bool {
+        self.namespaces.is_some()
+    }
+
+    /// The confinement of a task's command.
+    pub(super) fn confine(&self, task: &Task, roots: &Path, network: bool) -> Result<Confined, Fault> {
+        let folder = |name: &str| {
+            let folder = task.folder().join(name);
+            match fs::create_dir(&folder) {
+                Err(why) if why.kind() != io::ErrorKind::AlreadyExists => {
+                    Err(Fault::Machine { what: "make a folder for the sandbox", why })
+                }
+                _ => Ok(folder),
+            }
+        };
+        let (temporary, state) = (folder("tmp")?, task.state_folder().to_owned());
+        let mut reached = Reached { mounts: self.reached.mounts.clone(), symlinks: self.reached.symlinks.clone() };
+        reached.mounts.push(Mount::at(&self.workspace, MountAccess::Write));
+        let mut variables = Variables::new();
+        let Some(user) = self.namespaces else {
+            for folder in [&temporary, &state] {
+                reached.mounts.push(Mount::at(folder, MountAccess::Write));
+            }
+            variables.insert("TMPDIR".into(), temporary.into());
+            let network = if network { Network::Shared } else { Network::None };
+            let Reached { mounts, symlinks } = reached.ordered();
+            let confinement = Confinement { mounts, symlinks, hidden: self.hidden.clone(), network, namespaces: None };
+            return Ok(Confined { confinement, state, variables });
+        };
+        let mut place = |source: PathBuf, target: &Path| {
+            reached.mounts.push(Mount { source, target: target.to_owned(), access: MountAccess::Write });
+        };
+        for target in TEMPORARY {
+            place(temporary.clone(), Path::new(target));
+        }
+        place(state, Path::new(STATE));
+        // Programs write settings and caches there. They get a home of the task's own with the toolchains in it.
+        if let Some(home) = self.home.as_deref().filter(|home| !home.starts_with(&self.workspace)) {
+            place(folder("home")?, home);
+        }
+        for path in self.obeyed() {
+            // A mount point can't be renamed: `.git` stays the folder that its hooks lie in.
+            let holder = path.parent().filter(|parent| *parent != self.workspace && is_dot_folder(parent));
+            reached.mounts.extend(holder.map(|holder| Mount::at(holder, MountAccess::Write)));
+            reached.mounts.push(Mount::at(path, MountAccess::Read));
+        }
+        variables.insert("TMPDIR".into(), TEMPORARY[0].into());
+        if network {
+            variables.extend(proxy_variables());
+        }
+        let network = if network { Network::Proxy } else { Network::None };
+        let reached = reached.ordered();
+        // What no mount shows needs no cover.
+        let hidden = self.hidden.iter().filter(|path| reached.shows(path)).cloned().collect();
+        let Reached { mounts, symlinks } = reached;
+        let namespaces = Some(Namespaces { user, root: roots.to_owned() });
+        let confinement = Confinement { mounts, symlinks, hidden, network, namespaces };
+        Ok(Confined { confinement, state: STATE.into(), variables })
     }
 }
 
-impl Backend for Sandbox {
-    fn name(&self) -> &'static str {
-        "sandbox"
+impl Sandbox {
+    /// Files of the workspace that other programs obey, as of a moment ago. A symlink is judged by what it leads to.
+    fn obeyed(&self) -> Vec<PathBuf> {
+        let mut obeyed = self.obeyed.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*obeyed {
+            Some((found, paths)) if found.elapsed() < OBEYED_INTERVAL => paths.clone(),
+            _ => {
+                let is_real = |path: &PathBuf| fs::symlink_metadata(path).is_ok_and(|found| !found.is_symlink());
+                let paths = obeyed::in_workspace(&self.workspace, self.home.as_deref());
+                let paths: Vec<PathBuf> = paths.into_iter().filter(is_real).collect();
+                *obeyed = Some((Instant::now(), paths.clone()));
+                paths
+            }
+        }
     }
+}
 
-    fn execute<'a>(&'a self, task: &'a str, request: Request) -> Answer<'a, Result<Outcome, Fault>> {
-        Box::pin(async move {
-            let task = self.local.task(task)?;
-            self.local.execute_in(&task, request, Some(self.confinement(&task)?)).await
-        })
-    }
+fn is_dot_folder(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."))
+}
 
-    fn spawn<'a>(&'a self, task: &'a str, request: Request) -> Answer<'a, Result<Child, Fault>> {
-        Box::pin(async move {
-            let task = self.local.task(task)?;
-            self.local.spawn_in(&task, &request, Some(self.confinement(&task)?))
-        })
-    }
-
-    fn cwd(&self, task: &str) -> PathBuf {
-        self.local.tasks().cwd(task)
-    }
-
-    fn exported(&self, task: &str) -> Variables {
-        self.local.tasks().exported(task)
-    }
-
-    fn cleanup<'a>(&'a self, task: &'a str) -> Answer<'a, ()> {
-        self.local.cleanup(task)
-    }
+/// How programs find the proxy. Both spellings: curl reads one, others the other.
+fn proxy_variables() -> impl Iterator<Item = (std::ffi::OsString, std::ffi::OsString)> {
+    let proxy = format!("http://127.0.0.1:{PROXY_PORT}");
+    let names = ["http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"];
+    let none = ["no_proxy", "NO_PROXY"].map(|name| (name.into(), "localhost,127.0.0.1,::1".into()));
+    names.into_iter().map(move |name| (name.into(), proxy.clone().into())).chain(none)
 }

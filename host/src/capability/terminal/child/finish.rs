@@ -2,12 +2,12 @@
 
 use std::{future::Future, io, pin::pin};
 
+use hermes_launch::Report;
 use tokio::time::{Instant, sleep_until};
 
 use super::{
     super::{
         Ended, Fault,
-        launch::Report,
         limits::{DRAIN, PIPE_BYTES},
     },
     Child,
@@ -58,6 +58,7 @@ pub(crate) async fn finish(
                 Some(Report::Failed(why)) => {
                     return Err(Fault::Machine { what: "start the command", why: io::Error::other(why) });
                 }
+                Some(Report::Ready | Report::Proxy) => {}
                 None => {
                     supervised = false;
                     next = Instant::now() + DRAIN;

@@ -1,36 +1,87 @@
 //! Starting a launch.
 
-use std::{fmt::Debug, io, os::fd::OwnedFd, path::PathBuf, process::Stdio};
+use std::{
+    fmt::Debug,
+    io,
+    os::fd::{AsRawFd, OwnedFd},
+    path::PathBuf,
+    process::Stdio,
+    sync::LazyLock,
+};
 
+use hermes_launch::{COMMAND, ConfinementLayers, Launch, Network, PROBE, SUPERVISE, SUPERVISOR_NAME};
+use rustix::{
+    fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create},
+    io::write,
+};
 use tokio::{
     net::UnixStream,
     process::{self, Command},
 };
 
 use super::{
-    super::{
-        Input,
-        launch::{COMMAND, Launch, SUPERVISE, supervisor_name},
-    },
+    super::Input,
     pipes::{self, Inlet, Outlet},
     supervisor::{self, Hold, Reports},
 };
 
-/// The binary that launches: one whose `main` begins with [`run_if_asked`](super::super::launch::run_if_asked).
+/// The launcher that `make build` embeds.
+const EMBEDDED: Option<&[u8]> = include!(concat!(env!("OUT_DIR"), "/launcher.rs"));
+
+/// This very process's binary, even if its file was replaced since.
+const OWN_PROGRAM: &str = "/proc/self/exe";
+
+/// The program that launches: the embedded launcher, or one whose `main` begins with [`run_if_asked`](crate::run_if_asked).
 #[derive(Clone, Debug)]
 pub struct Launcher(PathBuf);
 
 impl Default for Launcher {
-    /// This very process's binary, even if its file was replaced since.
+    /// The embedded launcher, and this process's own program where there is none.
     fn default() -> Self {
-        Self("/proc/self/exe".into())
+        Self::embedded_or(OWN_PROGRAM)
     }
 }
 
+/// The embedded launcher as a file in memory that nothing can change.
+static EMBEDDED_FILE: LazyLock<Option<OwnedFd>> = LazyLock::new(|| {
+    // A kernel that lets no program run from memory has the host's own program.
+    let bytes = EMBEDDED?;
+    let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
+    // The flag is younger than the call.
+    let file = memfd_create(c"hermes-launch", flags | MemfdFlags::EXEC)
+        .or_else(|_| memfd_create(c"hermes-launch", flags))
+        .ok()?;
+    let mut rest = bytes;
+    while !rest.is_empty() {
+        let written = write(&file, rest).ok()?;
+        rest = rest.get(written..)?;
+    }
+    fcntl_add_seals(&file, SealFlags::WRITE | SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL).ok()?;
+    Some(file)
+});
+
 impl Launcher {
-    /// Another binary.
+    /// The embedded launcher, or this program where there is none.
+    pub fn embedded_or(program: impl Into<PathBuf>) -> Self {
+        Self(match &*EMBEDDED_FILE {
+            Some(file) => format!("/proc/self/fd/{}", file.as_raw_fd()).into(),
+            None => program.into(),
+        })
+    }
+
+    /// Another program.
     pub fn at(path: impl Into<PathBuf>) -> Self {
         Self(path.into())
+    }
+
+    /// What this machine can hold, by trying it.
+    pub(crate) fn probe(&self) -> Result<ConfinementLayers, String> {
+        let mut command = std::process::Command::new(&self.0);
+        command.args([COMMAND, PROBE]).env_clear().current_dir("/").stdin(Stdio::null());
+        let output = command.output().map_err(|why| format!("failed to start the launcher: {why}"))?;
+        serde_json::from_slice(&output.stdout).map_err(|_| {
+            format!("the launcher could not tell what holds: {}", String::from_utf8_lossy(&output.stderr).trim())
+        })
     }
 
     /// Starts a launch. Its input is a pipe if it is to read anything, and always the terminal if it has one.
@@ -42,13 +93,15 @@ impl Launcher {
         let (ours, its) = std::os::unix::net::UnixStream::pair()?;
         ours.set_nonblocking(true)?;
         let mut command = Command::new(&self.0);
-        command.arg0(supervisor_name()).args([COMMAND, SUPERVISE]).args(&launch.words);
+        command.arg0(SUPERVISOR_NAME).args([COMMAND, SUPERVISE]).args(&launch.words);
         command.env_clear().envs(launch.disguised()?).current_dir(&launch.cwd);
-        // The three descriptors of a supervisor, as `launch` tells.
+        // The three descriptors of a supervisor, as `hermes_launch` tells.
         command.stdin(Stdio::from(OwnedFd::from(its))).stdout(ends.writes).stderr(ends.reads);
         let supervisor = command.spawn()?;
         let pid = supervisor.id().ok_or_else(|| io::Error::other("the supervisor has no process id"))?;
-        let (hold, reports) = supervisor::line(UnixStream::from_std(ours)?, pid);
+        let line = UnixStream::from_std(ours)?;
+        let has_proxy = launch.stage.confinement.as_ref().is_some_and(|it| it.network == Network::Proxy);
+        let (hold, reports) = supervisor::line(line, pid, has_proxy);
         Ok(Child { hold, reports, outlet: ends.outlet, inlet: ends.inlet, supervisor, afterwards: None })
     }
 }
@@ -59,7 +112,7 @@ pub struct Child {
     pub(super) hold: Hold,
     pub(super) reports: Reports,
     pub(super) outlet: Outlet,
-    /// What it reads, until somebody takes it.
+    /// What it reads, until it is taken.
     pub(crate) inlet: Option<Inlet>,
     pub(super) supervisor: process::Child,
     /// What is dropped when nothing is left of it here: a backend may have to clean up elsewhere.

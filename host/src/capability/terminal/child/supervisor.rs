@@ -1,28 +1,88 @@
 //! The line to the supervisor.
 
-use std::{io, time::Duration};
+use std::{
+    io::{self, Cursor, IoSliceMut},
+    mem::MaybeUninit,
+    net::TcpListener,
+    time::Duration,
+};
 
+use hermes_launch::{END, Report, TERMINATE, tree};
+use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
 use tokio::{
-    io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines},
+    io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader, Chain, Interest, Lines},
     net::{
         UnixStream,
         unix::{OwnedReadHalf, OwnedWriteHalf},
     },
 };
+use tokio_util::task::AbortOnDropHandle;
 
-use super::super::{
-    launch::{END, Report, TERMINATE, tree},
-    limits,
-};
+use super::super::{limits, proxy};
 
 /// What the supervisor says.
 #[derive(Debug)]
-pub(super) struct Reports(Lines<BufReader<OwnedReadHalf>>);
+pub(super) struct Reports {
+    source: ReportSource,
+    /// The proxy that the command has, until it is dropped.
+    proxy: Option<AbortOnDropHandle<()>>,
+}
+
+#[derive(Debug)]
+enum ReportSource {
+    /// The listener of the proxy comes before the first line.
+    Proxied(OwnedReadHalf),
+    Lines(Lines<BufReader<Chain<Cursor<Vec<u8>>, OwnedReadHalf>>>),
+    /// The line broke.
+    Closed,
+}
 
 impl Reports {
     /// The next report; nothing when the supervisor has gone.
     pub(super) async fn next(&mut self) -> Option<Report> {
-        Report::read(&self.0.next_line().await.ok()??)
+        loop {
+            match &mut self.source {
+                ReportSource::Closed => return None,
+                ReportSource::Lines(lines) => return Report::read(&lines.next_line().await.ok()??),
+                ReportSource::Proxied(half) => {
+                    // A dropped future has read nothing: the message is taken in one piece.
+                    let received = receive(half).await;
+                    let source = std::mem::replace(&mut self.source, ReportSource::Closed);
+                    let (Ok((bytes, listener)), ReportSource::Proxied(half)) = (received, source) else { return None };
+                    self.proxy = listener.map(|listener| AbortOnDropHandle::new(tokio::spawn(proxy::serve(listener))));
+                    self.source = lines(bytes, half);
+                }
+            }
+        }
+    }
+}
+
+fn lines(first: Vec<u8>, half: OwnedReadHalf) -> ReportSource {
+    ReportSource::Lines(BufReader::new(Cursor::new(first).chain(half)).lines())
+}
+
+/// The first bytes, and the listener that came with them.
+async fn receive(half: &OwnedReadHalf) -> io::Result<(Vec<u8>, Option<TcpListener>)> {
+    let stream: &UnixStream = half.as_ref();
+    loop {
+        stream.readable().await?;
+        let taken = stream.try_io(Interest::READABLE, || {
+            let mut bytes = vec![0; Report::Proxy.line().len()];
+            let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+            let mut ancillary = RecvAncillaryBuffer::new(&mut space);
+            let into = &mut [IoSliceMut::new(&mut bytes)];
+            let count = recvmsg(stream, into, &mut ancillary, RecvFlags::CMSG_CLOEXEC)?.bytes;
+            bytes.truncate(count);
+            let descriptors = ancillary.drain().filter_map(|message| match message {
+                RecvAncillaryMessage::ScmRights(descriptors) => Some(descriptors),
+                _ => None,
+            });
+            Ok((bytes, descriptors.flatten().next().map(TcpListener::from)))
+        });
+        match taken {
+            Err(why) if why.kind() == io::ErrorKind::WouldBlock => {}
+            taken => return taken,
+        }
     }
 }
 
@@ -34,9 +94,10 @@ pub(crate) struct Hold {
 }
 
 /// Both directions of one line.
-pub(super) fn line(stream: UnixStream, supervisor: u32) -> (Hold, Reports) {
+pub(super) fn line(stream: UnixStream, supervisor: u32, has_proxy: bool) -> (Hold, Reports) {
     let (read, orders) = stream.into_split();
-    (Hold { orders, supervisor: supervisor as i32 }, Reports(BufReader::new(read).lines()))
+    let source = if has_proxy { ReportSource::Proxied(read) } else { lines(Vec::new(), read) };
+    (Hold { orders, supervisor: supervisor as i32 }, Reports { source, proxy: None })
 }
 
 /// The line breaks, and a supervisor that was stopped goes on to notice it.

@@ -1,7 +1,7 @@
 //! What is masked and what is left alone.
 
 mod properties;
-mod samples;
+pub(super) mod samples;
 
 use super::{has_mask, mask_range};
 use samples::{ALNUM, HEX, LABELS, TOKENS, mark, masked, masked_key, private_key, random, tail};

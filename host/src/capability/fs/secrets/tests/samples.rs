@@ -3,14 +3,14 @@
 use super::super::{mark::LABEL, mask};
 
 /// A text with its secrets masked, and how many there were.
-pub(super) fn masked(text: &str) -> (String, u32) {
+pub(in super::super) fn masked(text: &str) -> (String, u32) {
     let mut bytes = text.as_bytes().to_vec();
     let count = mask(&mut bytes);
     (String::from_utf8(bytes).unwrap(), count)
 }
 
 /// The mark over as many bytes.
-pub(super) fn mark(length: usize) -> String {
+pub(in super::super) fn mark(length: usize) -> String {
     if length < LABEL.len() { "*".repeat(length) } else { format!("«redacted»{}", "*".repeat(length - LABEL.len())) }
 }
 
@@ -126,13 +126,23 @@ pub(super) const TOKENS: &[(&str, &str, usize)] = &[
     ("aws_secret_access_key = ", "aB3+cD4/eF", 40),
     ("secretAccessKey: '", "aB3+cD4/eF", 40),
     ("AccountName=x;AccountKey=", "aB3+cD4/eF", 86),
+    ("DB_PASSWORD=\"", "hunter2!", 8),
+    ("\"client_secret\": \"", ALNUM, 40),
+    ("\"client_secret\":\"", "hunter2!", 16),
+    ("<password>", "hunter2!", 8),
+    ("\"refresh_token\": \"", WORD, 40),
     ("postgres://app:", "hunter2", 7),
     ("mongodb+srv://app:", ALNUM, 20),
 ];
 
 /// What stands between a value and the rest of its line.
 pub(super) fn tail(kept: &str) -> &'static str {
-    if kept.contains("://") { "@db.internal/x" } else { "" }
+    match kept {
+        "<password>" => "</password>",
+        _ if kept.starts_with("DB_PASSWORD") || kept.contains("client_") || kept.contains("_token\"") => "\"",
+        _ if kept.contains("://") => "@db.internal/x",
+        _ => "",
+    }
 }
 
 /// A private key of so many lines, with something before and after each.
@@ -203,6 +213,20 @@ pub(super) const PIECES: &[&str] = &[
     "x-auth-token=",
     "secret_access_key = ",
     "AccountKey=",
+    "PASSWORD=",
+    "DB_PASSWORD=",
+    "\"client_secret\": \"",
+    "password: ",
+    "\npassword = ",
+    "<password>",
+    "</password>",
+    "api_key=",
+    "API_KEY=",
+    "access_token",
+    "hunter2!",
+    "(",
+    ")",
+    ";",
     "token=",
     "\"",
     "'",

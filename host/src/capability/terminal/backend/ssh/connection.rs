@@ -20,12 +20,12 @@ use super::{
         Afterwards, Child, Fault, Input, Launcher,
         child::{Event, Inlet, finish},
         environment,
-        launch::{Launch, Stage},
         output::Lines,
         room::Room,
     },
     Target, remote,
 };
+use hermes_launch::{Launch, Stage};
 
 /// How long a connection may take to stand: what the client has for it, and a slow login.
 const CONNECTING: Duration = Duration::from_secs(20);
@@ -160,7 +160,7 @@ fn spawn(launcher: &Launcher, words: Vec<OsString>, pty: bool, input: &Input) ->
     environment::add_terminal(&mut variables, pty);
     // The client is ours, and the agent is the operator's way to keep keys out of files. Nothing of it goes to the other side.
     variables.extend(std::env::var_os("SSH_AUTH_SOCK").map(|agent| ("SSH_AUTH_SOCK".into(), agent)));
-    let stage = Stage { pty, confinement: None };
+    let stage = Stage { pty, ..Stage::default() };
     let launch = Launch { words, variables: variables.into_iter().collect(), cwd: "/".into(), stage };
     launcher.spawn(&launch, input).map_err(Fault::machine("start ssh"))
 }

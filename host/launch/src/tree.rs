@@ -17,25 +17,19 @@ const PAUSE: Duration = Duration::from_millis(2);
 
 /// A living process.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Process {
+pub struct Process {
     /// Its parent.
     parent: i32,
     /// Its name.
-    pub(crate) name: String,
+    pub name: String,
 }
 
-/// Every living process below this one, without itself. Zombies are not alive.
-pub(crate) fn below(root: i32) -> BTreeMap<i32, Process> {
+/// Every living process below this one, without itself. A zombie is not alive, unless one of its threads is.
+pub fn below(root: i32) -> BTreeMap<i32, Process> {
     let mut all = BTreeMap::new();
     let mut parents: BTreeMap<i32, i32> = BTreeMap::new();
-    for pid in fs::read_dir("/proc")
-        .into_iter()
-        .flatten()
-        .flatten()
-        .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
-    {
+    for pid in pids() {
         let Some((process, alive)) = look(pid) else { continue };
-        // A zombie's children are its new parent's already, but a thread of it may still be running.
         parents.insert(pid, process.parent);
         if alive {
             all.insert(pid, process);
@@ -45,8 +39,19 @@ pub(crate) fn below(root: i32) -> BTreeMap<i32, Process> {
     all
 }
 
+/// The names of all living processes but one. For process 1 of a pid namespace: those that the command left.
+pub(crate) fn all_but(own: i32) -> BTreeMap<i32, String> {
+    let others = pids().filter(|pid| *pid != own);
+    others.filter_map(|pid| look(pid).filter(|(_, alive)| *alive).map(|(process, _)| (pid, process.name))).collect()
+}
+
+fn pids() -> impl Iterator<Item = i32> {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+}
+
 /// Ends every process below this one. Gives those that were there at first, by name, and whether all are gone in time.
-pub(crate) fn end(root: i32, within: Duration) -> (BTreeMap<i32, String>, bool) {
+pub fn end(root: i32, within: Duration) -> (BTreeMap<i32, String>, bool) {
     let until = Instant::now() + within;
     let mut seen = BTreeMap::new();
     let mut stopped = BTreeSet::new();
@@ -80,14 +85,14 @@ pub(crate) fn end(root: i32, within: Duration) -> (BTreeMap<i32, String>, bool) 
 }
 
 /// Sends a signal to every process below this one.
-pub(crate) fn tell(root: i32, what: Signal) {
+pub fn tell(root: i32, what: Signal) {
     for pid in below(root).into_keys() {
         signal(pid, root, what);
     }
 }
 
 /// Ends one process that is a child of this one and was not waited for, so that its number is still its own.
-pub(crate) fn kill(child: i32) {
+pub fn kill(child: i32) {
     if let Some(child) = Pid::from_raw(child) {
         // It may have ended just now, which is as good.
         let _ = kill_process(child, Signal::KILL);
@@ -95,7 +100,7 @@ pub(crate) fn kill(child: i32) {
 }
 
 /// Lets a child of this process go on, if it was stopped.
-pub(crate) fn wake(child: i32) {
+pub fn wake(child: i32) {
     let is_ours = || look(child).is_some_and(|(process, _)| process.parent == std::process::id() as i32);
     if let Some(pid) = Pid::from_raw(child).filter(|_| is_ours()) {
         // It may have ended just now, which is as good.
@@ -130,16 +135,33 @@ fn descends(parents: &BTreeMap<i32, i32>, pid: i32, root: i32) -> bool {
     false
 }
 
-/// Its parent and name, and whether it is more than a zombie.
+/// Its parent and name, and whether it is alive. A process whose main thread exited is a zombie by its state; it is alive as long
+/// as another of its threads is.
 fn look(pid: i32) -> Option<(Process, bool)> {
-    let stat = fs::read(format!("/proc/{pid}/stat")).ok()?;
+    let (process, state) = stat(&format!("/proc/{pid}/stat"))?;
+    let is_alive = !is_over(&state) || has_live_thread(pid);
+    Some((process, is_alive))
+}
+
+fn is_over(state: &str) -> bool {
+    matches!(state, "Z" | "X")
+}
+
+fn has_live_thread(pid: i32) -> bool {
+    let threads = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+    threads.filter_map(|thread| stat(&thread.path().join("stat").to_string_lossy())).any(|(_, state)| !is_over(&state))
+}
+
+/// Parent, name and state, from a file of /proc.
+fn stat(path: &str) -> Option<(Process, String)> {
+    let stat = fs::read(path).ok()?;
     let stat = String::from_utf8_lossy(&stat);
     // The name stands in brackets and may hold anything, brackets too.
     let (name, rest) = stat.split_once('(')?.1.rsplit_once(") ")?;
     let mut fields = rest.split(' ');
-    let state = fields.next()?;
+    let state = fields.next()?.to_owned();
     let parent = fields.next()?.parse().ok()?;
-    Some((Process { parent, name: name.to_owned() }, !matches!(state, "Z" | "X")))
+    Some((Process { parent, name: name.to_owned() }, state))
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! How a launch travels: as the words and variables that the launcher is started with.
+//! A launch on its way to the launcher: the words and variables that the launcher is started with.
 
 use std::{
     env,
@@ -9,18 +9,12 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-use super::{Confinement, Failure, NOT_RUN};
-
-/// The argument that makes this process a launcher.
-pub(crate) const COMMAND: &str = "__launch";
-
-/// The first stage.
-pub(crate) const SUPERVISE: &str = "supervise";
+use crate::{Confinement, Failure, NOT_RUN, ResourceLimits};
 
 /// The variable that carries [`Stage`].
 const STAGE: &str = "STAGE";
 
-/// Before the name of each of the command's own variables: no loader knows such names.
+/// The prefix of the command's own variables. No loader obeys names with it.
 const OWN: &[u8] = b"OWN_";
 
 /// A program that is to be started.
@@ -32,41 +26,40 @@ pub struct Launch {
     pub variables: Vec<(OsString, OsString)>,
     /// Where it starts.
     pub cwd: PathBuf,
-    /// What the command stage does to itself.
+    /// What the launcher does before the command starts.
     pub stage: Stage,
 }
 
-/// What the command stage does to itself before it becomes the command.
+/// What the launcher does before the command starts.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Stage {
-    /// Whether its descriptors are a terminal, to be its own.
+    /// Whether the descriptors are a terminal, which becomes the command's controlling terminal.
     pub pty: bool,
-    /// What it may reach. Everything, if nothing is said.
+    /// What the command may reach. Everything, if nothing is said.
     pub confinement: Option<Confinement>,
+    /// What the command may use up.
+    pub limits: ResourceLimits,
 }
 
 impl Stage {
-    /// The second stage.
-    pub(super) const RUN: &'static str = "run";
-
-    /// What this process was told.
-    pub(super) fn told() -> Result<Self, Failure> {
-        let text = env::var(STAGE).map_err(|_| (NOT_RUN, "the launcher was told nothing".to_owned()))?;
-        serde_json::from_str(&text).map_err(|why| (NOT_RUN, format!("the launcher was told nonsense: {why}")))
+    /// The stage that this process was started with.
+    pub(crate) fn received() -> Result<Self, Failure> {
+        let text = env::var(STAGE).map_err(|_| (NOT_RUN, format!("the variable {STAGE} is missing")))?;
+        serde_json::from_str(&text).map_err(|why| (NOT_RUN, format!("the variable {STAGE} can't be read: {why}")))
     }
 }
 
 impl Launch {
     /// The variables of the launcher.
-    pub(crate) fn disguised(&self) -> Result<Vec<(OsString, OsString)>, serde_json::Error> {
+    pub fn disguised(&self) -> Result<Vec<(OsString, OsString)>, serde_json::Error> {
         let stage = serde_json::to_string(&self.stage)?;
         let own = self.variables.iter().map(|(name, value)| (disguise(name), value.clone()));
         Ok(own.chain([(STAGE.into(), stage.into())]).collect())
     }
 }
 
-/// The command's variables, as this launcher was given them.
-pub(super) fn own_variables() -> impl Iterator<Item = (OsString, OsString)> {
+/// The command's variables, as this launcher received them.
+pub(crate) fn own_variables() -> impl Iterator<Item = (OsString, OsString)> {
     env::vars_os().filter_map(|(name, value)| {
         let name = name.as_bytes().strip_prefix(OWN)?;
         Some((OsString::from_vec(name.to_vec()), value))

@@ -1,19 +1,23 @@
-//! What host and supervisor tell each other: single bytes one way, lines of text the other.
+//! What host and launcher tell each other: single bytes one way, lines of text the other.
 
-use super::super::Ended;
+use crate::Ended;
 
 /// To the supervisor: ask every process to end.
-pub(crate) const TERMINATE: u8 = b't';
+pub const TERMINATE: u8 = b't';
 
 /// To the supervisor: end every process now. Losing the line means the same.
-pub(crate) const END: u8 = b'k';
+pub const END: u8 = b'k';
 
-/// To the host.
+/// To the host, or from the init stage to its supervisor.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Report {
+pub enum Report {
+    /// The init stage is confined and about to start the command.
+    Ready,
+    /// The listener of the proxy comes with this message, as a descriptor.
+    Proxy,
     /// The command runs, with this process id.
     Started(u32),
-    /// It could not be started.
+    /// The launcher itself failed before the command.
     Failed(String),
     /// A process that it left was ended.
     Left(String),
@@ -23,8 +27,10 @@ pub(crate) enum Report {
 
 impl Report {
     /// One line.
-    pub(super) fn line(&self) -> String {
+    pub fn line(&self) -> String {
         match self {
+            Self::Ready => "ready\n".into(),
+            Self::Proxy => "proxy\n".into(),
             Self::Started(pid) => format!("started {pid}\n"),
             Self::Failed(why) => format!("failed {}\n", flat(why)),
             Self::Left(name) => format!("left {}\n", flat(name)),
@@ -34,9 +40,12 @@ impl Report {
     }
 
     /// What a line says.
-    pub(crate) fn read(line: &str) -> Option<Self> {
-        let (word, rest) = line.trim_end_matches('\n').split_once(' ')?;
+    pub fn read(line: &str) -> Option<Self> {
+        let line = line.trim_end_matches('\n');
+        let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
         Some(match word {
+            "ready" => Self::Ready,
+            "proxy" => Self::Proxy,
             "started" => Self::Started(rest.parse().ok()?),
             "failed" => Self::Failed(rest.to_owned()),
             "left" => Self::Left(rest.to_owned()),
@@ -47,7 +56,7 @@ impl Report {
     }
 }
 
-/// A process may call itself anything, and a line must stay one.
+/// A process may give itself any name, and a line must stay one.
 fn flat(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { '?' } else { c }).collect()
 }
@@ -59,6 +68,8 @@ mod tests {
     #[test]
     fn a_report_is_read_as_it_was_written() {
         for report in [
+            Report::Ready,
+            Report::Proxy,
             Report::Started(7),
             Report::Failed("no such file".into()),
             Report::Left("sleep".into()),

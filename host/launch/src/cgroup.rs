@@ -1,0 +1,120 @@
+//! A cgroup for one command, version 2 or 1, where this user may make one. Where not, the limits on each process are left.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+    process::id,
+};
+
+use crate::CgroupLimits;
+
+/// Where cgroups are mounted.
+const MOUNT: &str = "/sys/fs/cgroup";
+
+/// The start of the names of our cgroups.
+const PREFIX: &str = "hermes-host-";
+
+/// The file that lists the processes of a cgroup, and moves a process there.
+const PROCESSES: &str = "cgroup.procs";
+
+/// The cgroups of one command. They are removed when it is dropped.
+#[derive(Debug, Default)]
+pub(crate) struct CommandCgroup {
+    /// Each with the one that this process came from.
+    entered: Vec<(PathBuf, PathBuf)>,
+}
+
+impl CommandCgroup {
+    /// Makes cgroups for memory and processes, moves this process there, and limits both. What it starts later is there, too.
+    pub(crate) fn enter(limits: &CgroupLimits) -> Self {
+        let mut own = Self::default();
+        let memberships = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+        for (controller, parent) in parents(&memberships) {
+            let settings = match controller {
+                Controller::Unified => {
+                    vec![("memory.max", limits.memory_bytes), ("memory.swap.max", 0), ("pids.max", limits.processes)]
+                }
+                Controller::Memory => vec![("memory.limit_in_bytes", limits.memory_bytes)],
+                Controller::Pids => vec![("pids.max", limits.processes)],
+            };
+            // A user who may not make one has the limits on each process.
+            let _ = own.enter_one(&parent, &settings);
+        }
+        own
+    }
+
+    fn enter_one(&mut self, parent: &Path, settings: &[(&str, u64)]) -> io::Result<()> {
+        let cgroup = parent.join(format!("{PREFIX}{}", id()));
+        fs::create_dir(&cgroup)?;
+        let entered = settings
+            .iter()
+            // A kernel without swap accounting has no such file.
+            .filter(|(file, _)| cgroup.join(file).exists())
+            .try_for_each(|(file, value)| fs::write(cgroup.join(file), value.to_string()))
+            .and_then(|()| fs::write(cgroup.join(PROCESSES), id().to_string()));
+        match entered {
+            Ok(()) => self.entered.push((cgroup, parent.to_owned())),
+            Err(_) => fs::remove_dir(&cgroup)?,
+        }
+        entered
+    }
+}
+
+impl Drop for CommandCgroup {
+    fn drop(&mut self) {
+        for (cgroup, parent) in &self.entered {
+            // A cgroup with a process in it stays, and a later one of the same name fails: the limits on each process are left.
+            let _ = fs::write(parent.join(PROCESSES), id().to_string());
+            let _ = fs::remove_dir(cgroup);
+        }
+    }
+}
+
+/// What a cgroup limits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Controller {
+    /// Everything, in version 2.
+    Unified,
+    Memory,
+    Pids,
+}
+
+/// The cgroups below which those of a command are made, from the lines of /proc/self/cgroup. In version 2 only where both controllers
+/// are given to children already: turning them on is not possible beside a process.
+fn parents(memberships: &str) -> Vec<(Controller, PathBuf)> {
+    let line = |line: &str| {
+        let mut fields = line.splitn(3, ':');
+        let (_, controllers, path) = (fields.next()?, fields.next()?, fields.next()?);
+        let path = path.trim_start_matches('/');
+        if controllers.is_empty() {
+            let parent = [MOUNT, "/sys/fs/cgroup/unified"].map(|mount| Path::new(mount).join(path));
+            let given = |parent: &PathBuf| {
+                let given = fs::read_to_string(parent.join("cgroup.subtree_control")).unwrap_or_default();
+                ["memory", "pids"].iter().all(|name| given.split_whitespace().any(|word| word == *name))
+            };
+            return parent.into_iter().find(given).map(|parent| (Controller::Unified, parent));
+        }
+        let controller = match controllers {
+            "memory" => Controller::Memory,
+            "pids" => Controller::Pids,
+            _ => return None,
+        };
+        Some((controller, Path::new(MOUNT).join(controllers).join(path)))
+    };
+    memberships.lines().filter_map(line).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn version_1_hierarchies_are_found_by_controller() {
+        let found = parents("9:name=systemd:/\n8:pids:/\n4:memory:/a/b\n1:cpu,cpuacct:/\n");
+        let at = |path: &str| PathBuf::from(path);
+        assert_eq!(
+            found,
+            [(Controller::Pids, at("/sys/fs/cgroup/pids/")), (Controller::Memory, at("/sys/fs/cgroup/memory/a/b"))]
+        );
+    }
+}

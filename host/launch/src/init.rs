@@ -1,0 +1,100 @@
+//! The stage with namespaces: process 1 of the command's pid namespace.
+
+use std::{
+    convert::Infallible,
+    ffi::OsString,
+    fs::File,
+    io::{self, Write},
+    os::fd::AsFd,
+    process::{Command, Stdio, exit, id},
+};
+
+use close_fds::CloseFdsBuilder;
+use rustix::{
+    io::Errno,
+    process::{
+        DumpableBehavior, Pid, Signal, WaitOptions, chdir, set_dumpable_behavior, set_parent_process_death_signal, wait,
+    },
+    stdio::{dup2_stdin, dup2_stdout},
+};
+
+use crate::{Ended, Failure, NOT_RUN, Report, Stage, command, namespace, plan, supervise::how, tree};
+
+/// Names of processes that were left and ended, as a result tells them.
+const LEFT_NAMES: usize = 8;
+
+/// Starts the command and ends after it. Its input and output are the command's; its errors are the line to the supervisor.
+pub(crate) fn run(words: Vec<OsString>) -> Result<Infallible, Failure> {
+    let ended = match start(words) {
+        Ok(command) => await_end(command),
+        Err((code, why)) => {
+            // The command's output is where a shell would say it.
+            let _ = writeln!(io::stdout(), "{why}");
+            Ended::Exit(code)
+        }
+    };
+    for name in tree::all_but(id() as i32).into_values().take(LEFT_NAMES) {
+        say(&Report::Left(name));
+    }
+    say(&Report::Ended(ended));
+    // The kernel ends what is left of the namespace.
+    exit(0)
+}
+
+fn say(report: &Report) {
+    // A supervisor that is gone has no reader, and this process ends with it.
+    let _ = io::stderr().write_all(report.line().as_bytes());
+}
+
+fn start(words: Vec<OsString>) -> Result<Pid, Failure> {
+    let stage = Stage::received()?;
+    let confinement = stage.confinement.as_ref();
+    let Some((confinement, namespaces)) = confinement.and_then(|found| Some((found, found.namespaces.as_ref()?)))
+    else {
+        return Err((NOT_RUN, "the init stage was given no namespaces".into()));
+    };
+    let failed = |why: String| (NOT_RUN, format!("failed to confine the command, so it is not run: {why}"));
+    // The folder's name was checked outside: what it leads to in here is the command's own business.
+    let cwd = std::env::current_dir().map_err(|why| failed(format!("the working directory is gone: {why}")))?;
+    namespace::root::build(namespaces, confinement).map_err(failed)?;
+    chdir(&cwd).map_err(|why| {
+        (NOT_RUN, format!("the sandbox holds no directory '{}' ({why}): run in the workspace", cwd.display()))
+    })?;
+    command::prepare(&stage)?;
+    // Last: giving up capabilities clears it. A supervisor that is killed ends this process, and with it the namespace.
+    let set = set_parent_process_death_signal(Some(Signal::KILL))
+        // The command can't look into this process, nor stop it as a debugger.
+        .and_then(|()| set_dumpable_behavior(DumpableBehavior::NotDumpable));
+    set.map_err(|why| failed(why.to_string()))?;
+    // A supervisor that went before that is noticed here.
+    io::stderr().write_all(Report::Ready.line().as_bytes()).map_err(|why| failed(why.to_string()))?;
+    let Some((program, arguments)) = words.split_first() else {
+        return Err((NOT_RUN, "usage: __launch init PROGRAM …".into()));
+    };
+    let output = io::stdout().as_fd().try_clone_to_owned().map_err(|why| failed(why.to_string()))?;
+    let mut process = Command::new(program);
+    process.args(arguments).env_clear().envs(plan::own_variables()).stderr(Stdio::from(output));
+    CloseFdsBuilder::new().cloexecfrom(3);
+    let child = process.spawn().map_err(|why| command::not_started(program, &why))?;
+    drop(process);
+    // Only the command holds its pipes now: their ends tell the host what the command does.
+    let released = File::options()
+        .read(true)
+        .write(true)
+        .open("/dev/null")
+        .and_then(|nothing| Ok((dup2_stdin(&nothing)?, dup2_stdout(&nothing)?)));
+    released.map_err(|why| failed(why.to_string()))?;
+    Ok(Pid::from_child(&child))
+}
+
+/// Reaps every orphan until the command itself has ended.
+fn await_end(command: Pid) -> Ended {
+    loop {
+        match wait(WaitOptions::empty()) {
+            Ok(Some((pid, status))) if pid == command => return how(status),
+            Ok(_) | Err(Errno::INTR) => {}
+            // The command is a child until it was waited for.
+            Err(_) => return Ended::Lost,
+        }
+    }
+}

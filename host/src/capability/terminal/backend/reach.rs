@@ -1,0 +1,182 @@
+//! What confined commands reach of this machine beside the workspace: an allow list, as data.
+
+use std::{
+    collections::BTreeMap,
+    env, fs,
+    path::{Path, PathBuf},
+    sync::LazyLock,
+};
+
+use hermes_launch::{Mount, MountAccess};
+use serde::Deserialize;
+
+/// The allow list. It is part of the program, and a test reads it.
+static REACH: LazyLock<Reach> = LazyLock::new(|| toml::from_str(include_str!("reach.toml")).unwrap_or_default());
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Reach {
+    system: Vec<PathBuf>,
+    home: Vec<PathBuf>,
+    caches: BTreeMap<String, PackageCache>,
+}
+
+/// A package cache in the home.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PackageCache {
+    on: bool,
+    paths: Vec<PathBuf>,
+    locked: Vec<PathBuf>,
+}
+
+/// What the operator adds to the reach of confined commands: `read`, `write` and `caches` of `[terminal]`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct SandboxPolicy {
+    /// Paths to read, absolute.
+    pub read: Vec<PathBuf>,
+    /// Paths to write, absolute.
+    pub write: Vec<PathBuf>,
+    /// Package caches to write, by name. Those that are only caches, if nothing is said.
+    pub caches: Option<Vec<String>>,
+}
+
+/// The names of the package caches.
+pub(crate) fn cache_names() -> impl Iterator<Item = &'static str> {
+    REACH.caches.keys().map(String::as_str)
+}
+
+/// What lies where the command finds it.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Reached {
+    pub(super) mounts: Vec<Mount>,
+    /// Symlinks on the way: target and place.
+    pub(super) symlinks: Vec<(PathBuf, PathBuf)>,
+}
+
+/// The allow list on this machine. What does not exist is left out.
+pub(super) fn reached(home: Option<&Path>, policy: &SandboxPolicy) -> Reached {
+    let mut reached = Reached::default();
+    REACH.system.iter().for_each(|path| reached.add(path, MountAccess::Read));
+    let path = env::var_os("PATH").unwrap_or_default();
+    let programs = env::split_paths(&path).filter(|folder| folder.is_absolute());
+    programs.for_each(|folder| reached.add(&toolchain(&folder, home), MountAccess::Read));
+    if let Some(home) = home {
+        REACH.home.iter().for_each(|path| reached.add(&home.join(path), MountAccess::Read));
+        let is_on = |name: &String, cache: &PackageCache| match &policy.caches {
+            Some(named) => named.contains(name),
+            None => cache.on,
+        };
+        for (_, cache) in REACH.caches.iter().filter(|(name, cache)| is_on(name, cache)) {
+            cache.paths.iter().for_each(|path| reached.add(&home.join(path), MountAccess::Write));
+            cache.locked.iter().for_each(|path| reached.add(&home.join(path), MountAccess::Read));
+        }
+    }
+    policy.read.iter().for_each(|path| reached.add(path, MountAccess::Read));
+    policy.write.iter().for_each(|path| reached.add(path, MountAccess::Write));
+    reached
+}
+
+/// The folder of a toolchain whose programs lie here: `~/.tool/version/bin` needs what lies beside `bin`. Never the home or a folder
+/// directly in it: those hold more than a toolchain.
+fn toolchain(programs: &Path, home: Option<&Path>) -> PathBuf {
+    let inside = home.and_then(|home| programs.strip_prefix(home).ok()).map(|path| path.components().count());
+    match (programs.parent(), inside) {
+        (Some(parent), Some(depth)) if programs.ends_with("bin") && depth > 2 => parent.to_owned(),
+        _ => programs.to_owned(),
+    }
+}
+
+impl Reached {
+    /// Adds a path, and where it is a symlink, that and what it leads to.
+    pub(super) fn add(&mut self, path: &Path, access: MountAccess) {
+        let Ok(real) = fs::canonicalize(path) else { return };
+        // A path that covers the whole machine is a mistake in PATH or in a link.
+        if real.parent().is_none() {
+            return;
+        }
+        // Only a link itself is made again. A folder on the way that is one leads to what is mounted by its real name.
+        if fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink())
+            && let Ok(target) = fs::read_link(path)
+            && !self.symlinks.iter().any(|(_, place)| place == path)
+        {
+            self.symlinks.push((target, path.to_owned()));
+        }
+        let mount = Mount::at(real, access);
+        if !self.mounts.contains(&mount) {
+            self.mounts.push(mount);
+        }
+    }
+
+    /// Parents before children, so that no mount covers an earlier one, and no mount that its parent already shows.
+    pub(super) fn ordered(mut self) -> Self {
+        self.mounts.sort_by(|one, other| one.target.cmp(&other.target));
+        let mut kept: Vec<Mount> = Vec::new();
+        for mount in self.mounts {
+            let is_shown = kept_in(&kept, &mount.target).is_some_and(|parent| {
+                let same_place = mount.target.strip_prefix(&parent.target).ok()
+                    == mount.source.strip_prefix(&parent.source).ok()
+                    && mount.source.starts_with(&parent.source);
+                same_place && parent.access == mount.access
+            });
+            if !is_shown {
+                kept.push(mount);
+            }
+        }
+        self.mounts = kept;
+        // A symlink in a folder that is mounted from its own place is there already.
+        let symlinks = std::mem::take(&mut self.symlinks);
+        self.symlinks = symlinks.into_iter().filter(|(_, place)| !self.shows(place)).collect();
+        self
+    }
+
+    /// Whether a mount shows this path as it is on this machine.
+    pub(super) fn shows(&self, path: &Path) -> bool {
+        kept_in(&self.mounts, path).is_some_and(|mount| mount.source == mount.target)
+    }
+}
+
+/// The innermost mount that a path lies in.
+fn kept_in<'a>(mounts: &'a [Mount], path: &Path) -> Option<&'a Mount> {
+    mounts.iter().rev().find(|mount| path.starts_with(&mount.target))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_list_can_be_read_and_names_what_is_needed() {
+        let reach: Reach = toml::from_str(include_str!("reach.toml")).unwrap();
+        assert!(reach.system.iter().all(|path| path.is_absolute()) && reach.home.iter().all(|path| path.is_relative()));
+        assert!(reach.system.contains(&"/usr".into()) && reach.caches.contains_key("cargo"));
+    }
+
+    #[test]
+    fn a_toolchain_is_more_than_its_programs_and_the_home_is_none() {
+        let home = Path::new("/home/a");
+        for (programs, folder) in [
+            ("/home/a/.nvm/versions/node/v20/bin", "/home/a/.nvm/versions/node/v20"),
+            ("/home/a/bin", "/home/a/bin"),
+            ("/home/a/.local/bin", "/home/a/.local/bin"),
+            ("/usr/bin", "/usr/bin"),
+        ] {
+            assert_eq!(toolchain(Path::new(programs), Some(home)), Path::new(folder), "{programs}");
+        }
+    }
+
+    #[test]
+    fn parents_come_before_children_and_nothing_twice() {
+        let mount = |path: &str, access| Mount::at(path, access);
+        let mounts = vec![
+            mount("/w/a/b", MountAccess::Read),
+            mount("/w", MountAccess::Write),
+            mount("/usr/bin", MountAccess::Read),
+            mount("/usr", MountAccess::Read),
+        ];
+        let ordered = Reached { mounts, symlinks: vec![("usr/bin".into(), "/bin".into())] }.ordered();
+        let expected = [("/usr", MountAccess::Read), ("/w", MountAccess::Write), ("/w/a/b", MountAccess::Read)];
+        assert_eq!(ordered.mounts, expected.map(|(path, access)| mount(path, access)));
+        assert_eq!(ordered.symlinks.len(), 1);
+    }
+}
