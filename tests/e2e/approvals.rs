@@ -211,11 +211,11 @@ impl AtTerminal {
 #[test]
 fn the_person_at_the_terminal_is_asked_and_only_a_whole_word_is_an_answer() {
     let place = Place::new();
-    let kept = place.root.path().join("build");
+    let kept = place.root.path().join("src");
     fs::create_dir(&kept).unwrap();
-    let command = r#"{"command": "rm -rf build"}"#;
+    let command = r#"{"command": "rm -rf src"}"#;
     let mut denied = AtTerminal::call(&place, command);
-    denied.wait_for("| rm -rf build");
+    denied.wait_for("| rm -rf src");
     denied.wait_for("why | recursive-delete");
     denied.wait_for("deny? ");
     for no_answer in ["", "y", "yes"] {

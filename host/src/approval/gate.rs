@@ -153,13 +153,16 @@ impl Gate {
         self.decide(asker, Subject::Command { command, directory, exports, judgement }).await
     }
 
-    /// Decides about what is written to a process that runs what it reads, after all that was written before. That process has a state
-    /// that nobody here knows, so a person is asked every time, and nothing of it is remembered.
+    /// Decides about what is written to a process that runs what it reads, after all that was written before. Confined, it is judged like
+    /// a command. Unconfined, the state of the process is not known, so a person is asked every time. Nothing of it is remembered.
     pub async fn line(&self, asker: &Asker, before: &str, line: &str, surroundings: &Surroundings) -> Ruling {
         let whole = format!("{before}{line}");
-        let mut judgement = judge(&whole, surroundings);
-        if let Some(why) = self.forbids(&whole, &judgement).or_else(|| self.forbids(line, &judge(line, surroundings))) {
+        let (mut judgement, alone) = (judge(&whole, surroundings), judge(line, surroundings));
+        if let Some(why) = self.forbids(&whole, &judgement).or_else(|| self.forbids(line, &alone)) {
             return Ruling::Refused { why };
+        }
+        if surroundings.is_confined && [judgement.verdict, alone.verdict] == [Verdict::Allow; 2] {
+            return Ruling::Passed { by: None };
         }
         judgement.verdict = Verdict::Ask;
         let detail = "it is written to a process that runs what it reads".to_owned();

@@ -121,7 +121,7 @@ fn a_person_decides_about_each_kind_of_obeyed_file() {
 #[test]
 fn the_file_tools_ask_and_tell_what_was_refused() {
     let desk = Desk::new();
-    for (word, written) in [("once", true), ("refuse", false)] {
+    for (word, written) in [("once", true), ("deny", false)] {
         let person = Person::who_says(word);
         let host = Asked::new(desk.builder().approver(person.clone()).build().unwrap());
         let arguments = json!({ "path": format!(".vscode/{word}.json"), "content": "{}\n" });
@@ -142,7 +142,7 @@ fn the_file_tools_ask_and_tell_what_was_refused() {
 fn moving_removing_and_editing_an_obeyed_file_ask_too() {
     let desk = Desk::new();
     desk.put("work/.mcp.json", "theirs");
-    let person = Person::who_says("refuse");
+    let person = Person::who_says("deny");
     let host = attended(&desk, &person);
     let before = snapshot(&desk.path("work"));
     let version = ok(&host.fs(json!({ "op": "stat", "path": ".mcp.json" })))["version"].clone();

@@ -102,7 +102,7 @@ fn the_token_file_is_shown_to_no_tool_and_to_no_command_in_the_sandbox() {
     drop(around);
     let beside = serve(&work);
     let shown = call(&beside, "terminal", json!({"command": format!("cat {}", file.display())}));
-    assert!(shown.contains("denied"), "{shown}");
+    assert!(shown.contains("\"exit_code\":1"), "{shown}");
 }
 
 #[test]

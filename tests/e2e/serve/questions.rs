@@ -18,7 +18,7 @@ const OUTPUT: &str = r#"{"type":"object","properties":{"name":{"type":"string"}}
 const OTHER_OUTPUT: &str = r#"{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}"#;
 
 /// Leaves a line behind each time it runs, and needs a person's approval.
-pub(super) const COMMAND: &str = "echo ran >> ran; rm -rf build";
+pub(super) const COMMAND: &str = "echo ran >> ran; rm -rf src";
 
 /// A host whose terminal asks, with two tools that ask for themselves. One of them may.
 pub(super) fn place() -> Place {
@@ -242,28 +242,22 @@ fn for_the_session_is_for_this_client_and_no_other() {
     assert_eq!(runs(&place), 2);
 }
 
+/// One component gets a permit only while it holds fewer than are free: half of 64.
 #[test]
-fn questions_that_wait_leave_room_for_other_calls() {
+fn questions_that_wait_leave_permits_for_other_calls() {
     let place = place();
     let mut pipe = asking(&place);
-    let calls: Vec<Value> = (0..80).map(|_| pipe.ask("tools/call", command())).collect();
-    pipe.assert_good(json!({"name": "good"}));
-    // Each is asked about, or told at once that it is one too many.
+    for _ in 0..80 {
+        pipe.ask("tools/call", command());
+    }
     let asked = |pipe: &Pipe| pipe.heard.iter().filter(|one| one["method"] == "elicitation/create").count();
-    while asked(&pipe) + pipe.answers.len() < calls.len() {
+    while asked(&pipe) < 32 {
         let message = pipe.next();
-        match message.get("method") {
-            Some(_) => pipe.heard.push(message),
-            None => drop(pipe.answers.insert(message["id"].to_string(), message)),
-        }
-    }
-    let refused: Vec<Value> = calls.iter().filter_map(|id| pipe.answers.remove(&id.to_string())).collect();
-    assert!(!refused.is_empty(), "80 questions wait at once");
-    for answer in &refused {
-        assert_blocked(&answer["result"], "too many questions");
+        assert_eq!(message["method"], "elicitation/create", "{message}");
+        pipe.heard.push(message);
     }
     pipe.assert_good(json!({"name": "good"}));
-    assert_eq!(runs(&place), 0);
+    assert_eq!((asked(&pipe), pipe.answers.len(), runs(&place)), (32, 0, 0));
 }
 
 #[test]

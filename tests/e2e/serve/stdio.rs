@@ -6,12 +6,13 @@ use serde_json::{Value, json};
 
 use super::{
     PATIENCE, guests,
-    pipe::{CURRENT, LEGACY, Pipe, current, error, result, text, with_meta, work},
+    pipe::{CURRENT, LEGACY, Pipe, current, error, result, text, with_meta},
     until,
 };
 use crate::{
     cli::{Place, stdout},
     guest,
+    terminal::{mark, processes_with},
 };
 
 /// How long the host may take to end when nothing holds it.
@@ -245,19 +246,15 @@ fn a_signal_ends_the_host_at_work_or_not() {
 fn what_a_client_ran_ends_with_it() {
     let place = Place::new();
     let mut pipe = Pipe::legacy(&place, json!({}));
-    let started = pipe.call("terminal", json!({"command": "echo $$ > id; sleep 300", "background": true}));
+    let number = mark();
+    let started = pipe.call("terminal", json!({"command": format!("sleep {number}"), "background": true}));
     assert_eq!(started["structuredContent"]["status"], "running", "{started}");
-    let file = work(&place).join("id");
-    let read = || std::fs::read_to_string(&file).unwrap_or_default();
-    until(PATIENCE, || read().ends_with('\n'));
-    let id: u32 = read().trim().parse().unwrap();
-    assert!(is_alive(id));
+    until(PATIENCE, || sleeps(&number));
     pipe.end();
-    until(SOON, || !is_alive(id));
+    until(PATIENCE, || !sleeps(&number));
 }
 
-/// Whether a process runs: one that is dead and not yet buried does not.
-pub(super) fn is_alive(id: u32) -> bool {
-    let status = std::fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
-    status.rsplit(')').next().is_some_and(|rest| !rest.is_empty() && !rest.trim_start().starts_with('Z'))
+/// Whether the `sleep` of this number runs. A confined command has another process id of its own than the machine has for it.
+pub(super) fn sleeps(number: &str) -> bool {
+    processes_with(number).iter().any(|line| line.contains(": sleep "))
 }

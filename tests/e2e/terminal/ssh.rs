@@ -214,10 +214,11 @@ async fn the_tools_run_there_where_the_operator_says_so_and_are_judged_all_the_s
     assert!(answer["output"].as_str().unwrap().contains(there.path().to_str().unwrap()), "{answer}");
     assert_eq!(shell(&host, "echo $A").await["output"], "1\n");
     assert_eq!(shell(&host, "rm -rf /").await["status"], "blocked");
+    let before = person.asked();
     for _ in 0..2 {
         assert_eq!(shell(&host, ASKS).await["exit_code"], 0);
     }
-    assert_eq!(person.asked(), 1, "what the other machine has of itself is nothing that the task exported");
+    assert_eq!(person.asked(), before + 1, "what the other machine has of itself is nothing that the task exported");
     assert_eq!(fs::read_to_string(there.path().join("trace")).unwrap().lines().count(), 2);
 }
 

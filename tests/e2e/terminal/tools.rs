@@ -23,7 +23,7 @@ use tempfile::TempDir;
 use super::{super::compiled, BINARY, mark, processes_with, until};
 
 /// Asks, and leaves a trace when it runs.
-pub(super) const ASKS: &str = "rm -rf build; echo ran >> trace";
+pub(super) const ASKS: &str = "rm -rf src; echo ran >> trace";
 
 /// A home, a workspace, and a folder outside both.
 pub(super) struct Office {
@@ -269,8 +269,8 @@ async fn a_background_process_is_listed_written_to_and_ended_with_its_task() {
 }
 
 #[tokio::test]
-async fn what_a_shell_in_the_background_is_told_is_judged_too() {
-    let office = Office::new("");
+async fn what_an_unconfined_shell_in_the_background_is_told_is_asked_about() {
+    let office = Office::new("[terminal]\nbackend = \"local\"\n");
     let person = Says::new("once");
     let host = office.builder().approver(person.clone()).build().unwrap();
     let started = call(&host, "terminal", json!({ "command": "bash", "background": true })).await;
@@ -294,6 +294,28 @@ async fn what_a_shell_in_the_background_is_told_is_judged_too() {
         // The line that was begun is given up.
         send("write", "\n").await;
     }
+}
+
+#[tokio::test]
+async fn what_a_confined_shell_in_the_background_is_told_is_judged_like_a_command() {
+    let office = Office::new("");
+    let person = Says::new("once");
+    let host = office.builder().approver(person.clone()).build().unwrap();
+    let started = call(&host, "terminal", json!({ "command": "bash", "background": true })).await;
+    let id = started["session_id"].as_str().unwrap_or_else(|| panic!("{started}")).to_owned();
+    let submit = |data: &'static str| {
+        let arguments = json!({ "action": "submit", "session_id": id, "data": data });
+        let host = host.clone();
+        async move { call(&host, "process", arguments).await }
+    };
+    submit("echo harmless > told").await;
+    until("it was told", || office.path("work/told").exists()).await;
+    assert_eq!(person.asked(), 0, "the sandbox holds a shell and what it runs");
+    submit("rm -rf src; echo done > gone").await;
+    until("it was told", || office.path("work/gone").exists()).await;
+    assert_eq!(person.asked(), 1, "the sandbox does not hold destruction in the workspace");
+    let answer = submit("rm -rf /").await;
+    assert!(answer.to_string().contains("never"), "{answer}");
 }
 
 #[tokio::test]
@@ -329,18 +351,24 @@ async fn news_of_a_process_come_with_the_next_answer_and_once() {
 
 #[tokio::test]
 async fn the_hosts_own_files_are_not_changed_unasked() {
-    let office = Office::new("");
-    let host = office.host();
-    let config = office.path("home/hermes.toml");
-    for command in [
-        format!("echo '[approval]' > {}", config.display()),
-        format!("cp x.wasm {}", office.path("tools").display()),
-        format!("hermes-host grant terminal --exec 'rm **' --home {}", office.path("home").display()),
-    ] {
-        let answer = shell(&host, &command).await;
-        assert_eq!(answer["status"], "blocked", "{command}: {answer}");
+    // Confined the commands run and reach nothing; unconfined they are asked about.
+    for (config, status) in [("", Value::Null), ("[terminal]\nbackend = \"local\"\n", json!("blocked"))] {
+        let office = Office::new(config);
+        let host = office.host();
+        let file = office.path("home/hermes.toml");
+        for command in [
+            format!("echo '[approval]' > {}", file.display()),
+            format!("cp x.wasm {}", office.path("tools").display()),
+            format!("hermes-host grant terminal --exec 'rm **' --home {}", office.path("home").display()),
+        ] {
+            fs::write(office.path("work/x.wasm"), "").unwrap();
+            let answer = shell(&host, &command).await;
+            assert_eq!(answer["status"], status, "{command}: {answer}");
+            assert_ne!(answer["exit_code"], 0, "{command}: {answer}");
+        }
+        assert_eq!(fs::read_to_string(file).unwrap(), config);
+        assert_eq!(fs::read_dir(office.path("tools")).unwrap().count(), 0);
     }
-    assert_eq!(fs::read_to_string(config).unwrap(), "");
 }
 
 #[tokio::test]
@@ -355,7 +383,7 @@ async fn a_program_that_is_not_known_to_run_its_input_gets_nothing_that_nobody_m
     };
     let answer = submit("rm -rf /").await;
     assert!(answer.to_string().contains("never"), "{answer}");
-    let answer = submit("rm -rf build").await;
+    let answer = submit("rm -rf src").await;
     assert!(answer.get("error").is_none_or(Value::is_null), "{answer}");
     // With a terminal it may offer a shell at any key, so a person is asked.
     let started = call(&host, "terminal", json!({ "command": "less x", "background": true, "pty": true })).await;
@@ -432,7 +460,7 @@ async fn a_stranger_runs_nothing_until_it_is_granted_and_then_it_is_confined() {
     let host = office.builder().without_bundled().approver(person).build().unwrap();
     let answer = shell(&host, &command).await;
     assert!(inside.exists() && !outside.exists(), "{answer}");
-    assert!(answer["output"].as_str().unwrap().contains("Permission denied"), "{answer}");
+    assert!(answer["output"].as_str().unwrap().contains("outside/made: "), "it was told so: {answer}");
     // Its own host's files are neither to be read nor to be changed.
     let answer = shell(&host, &format!("cat {}", office.path("home/hermes.toml").display())).await;
     assert!(!answer["output"].as_str().unwrap().contains("digest"), "{answer}");

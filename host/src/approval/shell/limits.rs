@@ -8,8 +8,8 @@ pub const COMMAND_BYTES: usize = 128 * 1024;
 /// parser and the walk recurse once per level, so this is what keeps a nesting bomb off the stack.
 pub const NESTING: usize = 40;
 
-/// How many simple commands one judgement looks at, loops and calls of functions counted each time. Bounds the time of
-/// nested loops and of functions that call each other.
+/// How many simple commands and redirections one judgement looks at, loops and calls of functions counted each time. Bounds the time
+/// of nested loops, of functions that call each other, and of long rows of redirections.
 pub const COMMANDS: usize = 2_000;
 
 /// How deep text that is itself shell text may nest: `sh -c "sh -c …"`, `eval`, aliases, functions that call functions.

@@ -1,7 +1,6 @@
 //! The same clients over HTTP, where each has a session: who may decide in one, what ends with it, and how many there are.
 
 use std::{
-    fs,
     io::{BufRead, BufReader},
     net::TcpStream,
     time::Instant,
@@ -16,12 +15,13 @@ use crate::{
         PATIENCE, Serving,
         client::{Client, Reply},
         kind,
-        pipe::{LEGACY, current, error, result, text, with_meta, work},
+        pipe::{LEGACY, current, error, result, text, with_meta},
         post::{answered, post_legacy},
         retries::in_work,
-        stdio::is_alive,
+        stdio::sleeps,
         until,
     },
+    terminal::mark,
 };
 
 /// HTTP sessions that may be open at the same time.
@@ -60,17 +60,16 @@ impl Session {
         assert_eq!(late.status, 404, "{late:?}");
     }
 
-    /// Runs a command in the background: the id of its process, which it writes to this file.
-    fn background(&self, place: &Place, file: &str, task: Option<&str>) -> u32 {
-        let arguments = json!({"command": format!("echo $$ > {file}; sleep 300"), "background": true});
+    /// Runs a `sleep` in the background, and gives its number.
+    fn background(&self, task: Option<&str>) -> String {
+        let number = mark();
+        let arguments = json!({"command": format!("sleep {number}"), "background": true});
         let call = json!({"name": "terminal", "arguments": arguments});
         let call = task.map_or(call.clone(), |task| with_meta(call, &[("hermes-host/task", json!(task))]));
         let started = result(answered(self.call(call)));
         assert_eq!(started["structuredContent"]["status"], "running", "{started}");
-        let file = work(place).join(file);
-        let read = || fs::read_to_string(&file).unwrap_or_default();
-        until(PATIENCE, || read().ends_with('\n'));
-        read().trim().parse().unwrap()
+        until(PATIENCE, || sleeps(&number));
+        number
     }
 }
 
@@ -141,14 +140,14 @@ fn what_a_session_ran_ends_with_it_and_what_others_ran_does_not() {
     let place = Place::new();
     let serving = Serving::with_token(&mut in_work(&place));
     let [one, other] = [(); 2].map(|()| Session::open(serving.client, json!({})));
-    let ended = [one.background(&place, "one", None), one.background(&place, "one-task", Some("t"))];
-    let left = other.background(&place, "other-task", Some("t"));
-    assert!(ended.iter().chain([&left]).all(|id| is_alive(*id)));
+    let ended = [one.background(None), one.background(Some("t"))];
+    let left = other.background(Some("t"));
+    assert!(ended.iter().chain([&left]).all(|number| sleeps(number)));
     one.end();
-    until(PATIENCE, || !ended.iter().any(|id| is_alive(*id)));
-    assert!(is_alive(left));
+    until(PATIENCE, || !ended.iter().any(|number| sleeps(number)));
+    assert!(sleeps(&left));
     other.end();
-    until(PATIENCE, || !is_alive(left));
+    until(PATIENCE, || !sleeps(&left));
 }
 
 #[test]

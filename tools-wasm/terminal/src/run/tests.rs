@@ -154,7 +154,17 @@ fn the_schema_says_what_is_needed_and_what_is_too_small() {
     assert_eq!(schema["properties"]["timeout"]["minimum"], 1);
     assert_eq!(schema["properties"]["timeout"]["default"], TIMEOUT);
     let names: std::collections::BTreeSet<_> = schema["properties"].as_object().unwrap().keys().cloned().collect();
-    let expected = ["background", "command", "notify_on_complete", "pty", "timeout", "watch_patterns", "workdir"];
+    let expected = [
+        "background",
+        "command",
+        "escalate",
+        "notify_on_complete",
+        "pty",
+        "reason",
+        "timeout",
+        "watch_patterns",
+        "workdir",
+    ];
     assert_eq!(Vec::from_iter(names), expected);
     let expected = Hints { destructive: true, ..Hints::default() };
     assert_eq!(terminal::TOOL.hints, expected);

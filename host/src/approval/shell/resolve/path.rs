@@ -77,9 +77,9 @@ impl Places {
             .is_some_and(|workspace| path == workspace || below(path, workspace) || below(workspace, path))
     }
 
-    /// Whether the command runs in the workspace, as far as that is known.
+    /// Whether the command may run in the workspace: a directory that is not known may be there.
     pub(crate) fn is_in_workspace(&self) -> bool {
-        self.directory.as_deref().is_some_and(|directory| self.meets_workspace(directory))
+        self.directory.as_deref().is_none_or(|directory| self.meets_workspace(directory))
     }
 
     /// The path below the workspace, if it lies there.

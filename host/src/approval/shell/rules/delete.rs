@@ -46,11 +46,14 @@ fn gone(walker: &mut Walker, call: &Call<'_>) {
     walker.ask_inside(Category::RecursiveDelete, call.shown(), loses);
 }
 
-/// Whether deleting this loses files of the workspace that no build makes again.
+/// Whether deleting this loses files of the workspace that no build makes again. In a directory that is not known, a relative path
+/// counts as one of the workspace.
 fn loses_work(walker: &Walker, arg: &Arg) -> bool {
     let places = &walker.scope.places;
-    let Some(path) = places.absolute(arg).filter(|path| places.meets_workspace(path)) else { return false };
-    !places.below_workspace(&path).is_some_and(is_build_output)
+    match places.absolute(arg) {
+        Some(path) => places.meets_workspace(&path) && !places.below_workspace(&path).is_some_and(is_build_output),
+        None => arg.is_known() && !arg.text.starts_with(['/', '~']) && !is_build_output(&arg.text),
+    }
 }
 
 fn remove(walker: &mut Walker, call: &Call<'_>) {

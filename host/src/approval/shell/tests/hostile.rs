@@ -7,8 +7,8 @@ use proptest::prelude::*;
 use super::{Category, Verdict, judged};
 use crate::approval::shell::limits;
 
-/// Far above what any text within the limits takes, far below what a person would call hanging; wide, for slow machines.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// What counts as hanging. Texts within the limits take a second at most on an idle machine; how fast they are is the benchmark's to say.
+const PATIENCE: Duration = Duration::from_secs(120);
 
 fn answers(text: &str) -> super::Judgement {
     let start = Instant::now();

@@ -12,7 +12,6 @@ mod lines;
 mod looks;
 mod never;
 mod own;
-mod pace;
 mod programs;
 mod refused;
 mod runners;

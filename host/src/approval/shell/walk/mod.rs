@@ -203,10 +203,10 @@ impl Walker {
         self.process_flow = flow;
     }
 
-    /// Takes one command off the budget; false when it is used up.
+    /// Takes one command or redirection off the budget; false when it is used up.
     fn spend(&mut self) -> bool {
         if self.budget == 0 {
-            self.ask(Category::Limit, format!("more than {COMMANDS} commands"));
+            self.ask(Category::Limit, format!("more than {COMMANDS} commands and redirections"));
             return false;
         }
         self.budget -= 1;

@@ -15,6 +15,10 @@ impl Walker {
         let mut input = None;
         self.written.clear();
         for redirect in redirects {
+            // Each is judged like a command of its own, so it costs as much.
+            if !self.spend() {
+                break;
+            }
             match &redirect.target {
                 Target::Read(word) => {
                     let arg = self.target(word);

@@ -220,7 +220,7 @@ fn place(text: &[u8], from: usize, kind: Kind) -> Option<Place> {
     let name = name_before(text, from);
     let before = name.start.checked_sub(1).map(|at| text[at]);
     // What was masked before a name was a part of it: it is another name now.
-    if before.is_some_and(|byte| byte == b'*' || !byte.is_ascii()) {
+    if follows_mask(&text[..name.start]) {
         return None;
     }
     let is_open = kind == Kind::Password || opens(&text[name.clone()]);
@@ -262,6 +262,13 @@ fn place(text: &[u8], from: usize, kind: Kind) -> Option<Place> {
         return Some(Place { start: at, form: Form::Variable });
     }
     begins_line(text, name.start).then_some(Place { start: at, form: Form::Bare })
+}
+
+/// Whether a mask ends here. Fewer stars than the shortest mask has are Markdown's, unless a label stands before them.
+fn follows_mask(before: &[u8]) -> bool {
+    let stars = before.iter().rev().take(SHORTEST).take_while(|byte| **byte == b'*').count();
+    let label = before.len().checked_sub(stars + 1).map(|at| before[at]);
+    stars == SHORTEST || label.is_some_and(|byte| !byte.is_ascii())
 }
 
 /// The name that ends at `from`, with the words and dots before its last.
