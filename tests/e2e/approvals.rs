@@ -166,6 +166,26 @@ fn commands_are_granted_and_revoked() {
     }
 }
 
+/// `list`, `run` and `doctor` print the same line.
+#[test]
+fn the_backend_in_force_is_named_with_the_reason() {
+    let place = Place::bare();
+    for (config, words) in [
+        ("", ["confined (backend \"sandbox\", the default)", "Landlock and seccomp"]),
+        ("[terminal]\nbackend = \"local\"\n", ["not confined", "backend = \"local\" in hermes.toml"]),
+        ("[terminal]\nbackend = \"ssh\"\nssh = { host = \"box\" }\n", ["on box", "backend = \"ssh\" in hermes.toml"]),
+    ] {
+        place.configure(config);
+        let findings: Value = serde_json::from_str(&stdout(&place.run(&["doctor", "--json"]))).unwrap();
+        let found = findings.as_array().unwrap().iter().find(|finding| finding["what"] == "commands").unwrap();
+        let listed = stderr(&place.run(&["list"]));
+        for word in words {
+            assert!(found["detail"].as_str().unwrap().contains(word), "{word}: {found}");
+            assert!(listed.contains(word), "{word}: {listed}");
+        }
+    }
+}
+
 #[test]
 fn doctor_names_every_backend() {
     let place = Place::new();

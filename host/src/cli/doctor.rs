@@ -52,6 +52,7 @@ pub(super) fn run(options: &Options, args: &Args) -> Result<u8> {
         Ok(host) => examine(&host),
         Err(why) => vec![Finding::new("host", Verdict::Bad, format!("{why:#}"))],
     };
+    findings.push(commands(options));
     findings.extend(backends());
     findings.push(guest_toolchain());
     if args.json {
@@ -100,7 +101,18 @@ fn examine(host: &Host) -> Vec<Finding> {
     findings
 }
 
-/// Where commands can run.
+/// Where commands do run, and why.
+fn commands(options: &Options) -> Finding {
+    match options.grant_file().and_then(|file| Ok(file.read()?)) {
+        Ok(config) => {
+            let verdict = if config.terminal.can_run() { Verdict::Good } else { Verdict::Bad };
+            Finding::new("commands", verdict, config.terminal.summary())
+        }
+        Err(why) => Finding::new("commands", Verdict::Bad, format!("{why:#}")),
+    }
+}
+
+/// Where commands could run.
 fn backends() -> Vec<Finding> {
     let shell = ["/bin/bash", "/bin/sh"].into_iter().find(|shell| std::path::Path::new(shell).exists());
     let local = match shell {
@@ -112,7 +124,8 @@ fn backends() -> Vec<Finding> {
             let verdict = if held.has_namespaces() { Verdict::Good } else { Verdict::Note };
             Finding::new("terminal sandbox", verdict, format!("held by {}", layers::described(held)))
         }
-        Err(why) => Finding::new("terminal sandbox", Verdict::Bad, why.to_string()),
+        // Whether commands need it is said above.
+        Err(why) => Finding::new("terminal sandbox", Verdict::Note, why.to_string()),
     };
     let ssh = Command::new("ssh").arg("-V").stdin(Stdio::null()).stdout(Stdio::null()).output();
     let ssh = match ssh {

@@ -91,12 +91,17 @@ impl TerminalConfig {
         }
     }
 
+    /// Whether this machine can run commands as configured.
+    pub fn can_run(&self) -> bool {
+        self.backend != Backend::Sandbox || layers::held(&Launcher::default()).is_ok()
+    }
+
     /// One line for the operator: where the commands of bundled components run, what holds them, and why.
     pub fn summary(&self) -> String {
         match (self.backend, &self.ssh) {
             (Backend::Sandbox, _) => match layers::held(&Launcher::default()) {
-                Ok(held) => format!("confined by {}", layers::described(held)),
-                Err(why) => why.to_string(),
+                Ok(held) => format!("confined (backend \"sandbox\", the default) by {}", layers::described(held)),
+                Err(why) => format!("none run: {why}"),
             },
             (Backend::Ssh, Some(target)) => {
                 format!("on {}, not confined there (backend = \"ssh\" in hermes.toml)", target.host)

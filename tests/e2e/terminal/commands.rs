@@ -11,10 +11,13 @@ use std::{
     time::Duration,
 };
 
-use hermes_host::capability::terminal::Request;
+use hermes_host::capability::terminal::{Request, backend::Local};
 use tokio::task::JoinSet;
 
-use super::sandbox::{Confined, Layers, confined};
+use super::{
+    Scene, launcher,
+    sandbox::{Layers, confined, sandbox},
+};
 
 /// How long one command may take. What hangs is ended, which is all that is asked of it here.
 const TIMEOUT: Duration = Duration::from_secs(2);
@@ -30,20 +33,20 @@ fn rows(file: &str) -> Vec<String> {
     fs::read_to_string(path).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// Each command in a task of its own, several at once. The places of the file become those of the scene.
-async fn run_all(c: Arc<Confined>, commands: Vec<String>) -> Vec<(String, i32, Option<String>)> {
+/// Each command in a task of its own, several at once. The home of the file becomes this one.
+async fn run_all(scene: Arc<Scene>, home: &Path, commands: Vec<String>) -> Vec<(String, i32, Option<String>)> {
     let (mut running, mut done) = (JoinSet::new(), Vec::new());
-    let home = c.home.display().to_string();
+    let home = home.display().to_string();
     for (number, command) in commands.into_iter().enumerate() {
         if running.len() >= AT_ONCE {
             done.push(running.join_next().await.unwrap().unwrap());
         }
-        let (c, home) = (Arc::clone(&c), home.clone());
+        let (scene, home) = (Arc::clone(&scene), home.clone());
         running.spawn(async move {
             let text = command.replace("/home/ada", &home);
             let request = Request { timeout: Some(TIMEOUT), ..Request::shell(text) };
-            let outcome = c.scene.terminal.run(&format!("task-{number}"), request).await.unwrap();
-            c.scene.terminal.end_task(&format!("task-{number}")).await;
+            let outcome = scene.terminal.run(&format!("task-{number}"), request).await.unwrap();
+            scene.terminal.end_task(&format!("task-{number}")).await;
             (command, outcome.ended.code(), outcome.note)
         });
     }
@@ -107,14 +110,14 @@ async fn no_harmful_command_has_an_effect_outside_the_sandbox() {
     let harmful = rows("harmful.jsonl");
     assert!(harmful.len() >= 400, "only {} harmful commands", harmful.len());
     // Anything less than all layers is no place for these.
-    let c = Arc::new(confined(Layers::All, false));
+    let c = confined(Layers::All, false);
     fs::write(c.home.join(".bashrc"), "# canary\n").unwrap();
     let listener = UnixListener::bind(c.outside.path().join("socket")).unwrap();
     listener.set_nonblocking(true).unwrap();
     let mut victim = Command::new("sleep").arg("10000").stdin(Stdio::null()).spawn().unwrap();
     let workspace = c.home.join("project");
     let (before, machine_before) = (content(c.outside.path(), &workspace), machine());
-    run_all(Arc::clone(&c), harmful).await;
+    run_all(Arc::new(c.scene), &c.home, harmful).await;
     assert_eq!(content(c.outside.path(), &workspace), before, "files of the home changed");
     assert_eq!(machine(), machine_before, "files of the machine changed");
     assert!(victim.try_wait().unwrap().is_none(), "a process outside was ended");
@@ -125,7 +128,6 @@ async fn no_harmful_command_has_an_effect_outside_the_sandbox() {
 
 /// A small project, so that the commands find something.
 fn project(folder: &Path) {
-    fs::remove_dir_all(folder.join(".git")).unwrap();
     for (file, text) in [
         ("Cargo.toml", "[package]\nname = \"demo\"\nversion = \"0.1.0\"\nedition = \"2024\"\n"),
         ("src/main.rs", "fn main() {}\n"),
@@ -148,10 +150,14 @@ fn project(folder: &Path) {
 async fn the_sandbox_is_in_the_way_of_few_daily_commands() {
     let daily = rows("daily.jsonl");
     assert!(daily.len() >= 300, "only {} daily commands", daily.len());
-    let c = Arc::new(confined(Layers::All, false));
-    project(&c.home.join("project"));
+    // The toolchains of this machine lie in the real home. Commands see them and write to a home of their task's own.
+    let home = PathBuf::from(std::env::var_os("HOME").unwrap());
+    let workspace = tempfile::tempdir().unwrap();
+    project(workspace.path());
+    let backend = Local::new(launcher(), workspace.path()).unwrap();
+    let backend = backend.confined(Arc::new(sandbox(Layers::All, workspace.path(), &home).unwrap()), false);
     let count = daily.len();
-    let done = run_all(c, daily).await;
+    let done = run_all(Arc::new(Scene::on(Arc::new(backend), workspace)), &home, daily).await;
     // The hint names the sandbox as the likely cause. A missing program or file is not its doing.
     let held: Vec<_> =
         done.iter().filter(|(_, _, note)| note.as_ref().is_some_and(|note| note.contains("sandbox"))).collect();

@@ -61,7 +61,7 @@ pub(super) fn confined(layers: Layers, network: bool) -> Confined {
     Confined { scene, outside, home }
 }
 
-fn sandbox(layers: Layers, workspace: &Path, home: &Path) -> Result<Sandbox, Fault> {
+pub(super) fn sandbox(layers: Layers, workspace: &Path, home: &Path) -> Result<Sandbox, Fault> {
     let site = SandboxSite { workspace, home: Some(home), hidden: &[] };
     let policy = SandboxPolicy { read: vec![python().1], ..SandboxPolicy::default() };
     let sandbox = Sandbox::new(&launcher(), site, &policy)?;
