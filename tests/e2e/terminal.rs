@@ -87,6 +87,14 @@ pub(crate) fn processes_with(mark: &str) -> Vec<String> {
     lines.filter_map(|entry| command_line(&entry.path())).filter(|line| line.contains(mark)).collect()
 }
 
+/// The same of every living thread: a process whose main thread exited has no command line of its own.
+pub(crate) fn threads_with(mark: &str) -> Vec<String> {
+    let processes = fs::read_dir("/proc").unwrap().flatten();
+    let threads =
+        processes.flat_map(|process| fs::read_dir(process.path().join("task")).into_iter().flatten().flatten());
+    threads.filter_map(|thread| command_line(&thread.path())).filter(|line| line.contains(mark)).collect()
+}
+
 fn command_line(process: &Path) -> Option<String> {
     let words = fs::read(process.join("cmdline")).ok()?;
     Some(format!("{}: {}", process.display(), String::from_utf8_lossy(&words).replace('\0', " ")))

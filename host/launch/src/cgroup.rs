@@ -22,6 +22,7 @@ const PROCESSES: &str = "cgroup.procs";
 pub(crate) struct CommandCgroup {
     /// Each with the one that this process came from.
     entered: Vec<(PathBuf, PathBuf)>,
+    limits_memory: bool,
 }
 
 impl CommandCgroup {
@@ -37,10 +38,18 @@ impl CommandCgroup {
                 Controller::Memory => vec![("memory.limit_in_bytes", limits.memory_bytes)],
                 Controller::Pids => vec![("pids.max", limits.processes)],
             };
+            sweep(&parent);
             // A user who may not make one has the limits on each process.
-            let _ = own.enter_one(&parent, &settings);
+            if own.enter_one(&parent, &settings).is_ok() {
+                own.limits_memory |= controller != Controller::Pids;
+            }
         }
         own
+    }
+
+    /// Whether the memory of all processes together is limited.
+    pub(crate) fn limits_memory(&self) -> bool {
+        self.limits_memory
     }
 
     fn enter_one(&mut self, parent: &Path, settings: &[(&str, u64)]) -> io::Result<()> {
@@ -66,6 +75,18 @@ impl Drop for CommandCgroup {
             // A cgroup with a process in it stays, and a later one of the same name fails: the limits on each process are left.
             let _ = fs::write(parent.join(PROCESSES), id().to_string());
             let _ = fs::remove_dir(cgroup);
+        }
+    }
+}
+
+/// Removes cgroups of commands whose supervisor was killed. The kernel keeps those with a process in them.
+fn sweep(parent: &Path) {
+    for entry in fs::read_dir(parent).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let supervisor = name.to_str().and_then(|name| name.strip_prefix(PREFIX)).and_then(|id| id.parse::<u32>().ok());
+        if supervisor.is_some_and(|id| !Path::new("/proc").join(id.to_string()).exists()) {
+            // Another supervisor may have removed it just now.
+            let _ = fs::remove_dir(entry.path());
         }
     }
 }

@@ -32,6 +32,10 @@ pub struct Mount {
     pub target: PathBuf,
     /// What the command may do with it.
     pub access: MountAccess,
+    /// Whether it is a mount of its own, though the mount that it lies in shows it already: a mount point can't be renamed or removed.
+    pub is_pinned: bool,
+    /// Whether the command runs without it, if it is gone or a symlink stands in its way.
+    pub is_optional: bool,
 }
 
 /// What a command may do with a file or folder.
@@ -67,6 +71,16 @@ impl Mount {
     /// A path that the command finds where it lies on this machine.
     pub fn at(path: impl Into<PathBuf>, access: MountAccess) -> Self {
         let source = path.into();
-        Self { target: source.clone(), source, access }
+        Self { target: source.clone(), source, access, is_pinned: false, is_optional: false }
+    }
+
+    /// The same, as a mount of its own in any case.
+    pub fn pinned(self) -> Self {
+        Self { is_pinned: true, ..self }
+    }
+
+    /// The same, left out if it is gone.
+    pub fn optional(self) -> Self {
+        Self { is_optional: true, ..self }
     }
 }

@@ -18,24 +18,28 @@ use rustix::{
     stdio::{dup2_stdin, dup2_stdout},
 };
 
-use crate::{Ended, Failure, NOT_RUN, Report, Stage, command, namespace, plan, supervise::how, tree};
-
-/// Names of processes that were left and ended, as a result tells them.
-const LEFT_NAMES: usize = 8;
+use crate::{
+    Ended, Failure, NOT_RUN, Report, Stage, command, namespace, plan,
+    supervise::{LEFT_NAMES, how},
+    tree,
+};
 
 /// Starts the command and ends after it. Its input and output are the command's; its errors are the line to the supervisor.
 pub(crate) fn run(words: Vec<OsString>) -> Result<Infallible, Failure> {
     let ended = match start(words) {
-        Ok(command) => await_end(command),
+        Ok(command) => {
+            let ended = await_end(command);
+            for name in tree::all_but(id() as i32).into_values().take(LEFT_NAMES) {
+                say(&Report::Left(name));
+            }
+            ended
+        }
         Err((code, why)) => {
             // The command's output is where a shell would say it.
             let _ = writeln!(io::stdout(), "{why}");
             Ended::Exit(code)
         }
     };
-    for name in tree::all_but(id() as i32).into_values().take(LEFT_NAMES) {
-        say(&Report::Left(name));
-    }
     say(&Report::Ended(ended));
     // The kernel ends what is left of the namespace.
     exit(0)

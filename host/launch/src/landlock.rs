@@ -1,13 +1,16 @@
 //! Landlock: what a confined command may open, connect to and signal.
 
-use std::path::{Path, PathBuf};
-
-use landlock::{
-    ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, Ruleset, RulesetAttr, RulesetCreated,
-    RulesetCreatedAttr, RulesetError, RulesetStatus, Scope, path_beneath_rules,
+use std::{
+    os::fd::OwnedFd,
+    path::{Path, PathBuf},
 };
 
-use crate::{Confinement, MountAccess, Network, carve, namespace::root::DEVICES};
+use landlock::{
+    ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, PathBeneath, Ruleset, RulesetAttr,
+    RulesetCreated, RulesetCreatedAttr, RulesetError, RulesetStatus, Scope,
+};
+
+use crate::{Confinement, MountAccess, Network, beneath, carve, namespace::root::DEVICES};
 
 /// The oldest Landlock that keeps the promise. Before it (Linux 6.2) files could be emptied from anywhere.
 const NEEDED: ABI = ABI::V3;
@@ -74,11 +77,23 @@ fn rules(confinement: &Confinement) -> Result<RulesetCreated, RulesetError> {
     let own = OWN_DEVICES.iter().filter(|_| is_namespaced);
     rules
         .create()?
-        .add_rules(path_beneath_rules(readable, read))?
-        .add_rules(path_beneath_rules(KERNEL_FILES, read))?
-        .add_rules(path_beneath_rules(devices, device))?
-        .add_rules(path_beneath_rules(own, AccessFs::from_all(KNOWN)))?
-        .add_rules(path_beneath_rules(paths(confinement, MountAccess::Write), AccessFs::from_all(KNOWN)))
+        .add_rules(rules_beneath(readable, read))?
+        .add_rules(rules_beneath(KERNEL_FILES, read))?
+        .add_rules(rules_beneath(devices, device))?
+        .add_rules(rules_beneath(own, AccessFs::from_all(KNOWN)))?
+        .add_rules(rules_beneath(paths(confinement, MountAccess::Write), AccessFs::from_all(KNOWN)))
+}
+
+/// Rules for what lies at these paths. A path that is gone, or that a symlink leads away from, gets none.
+fn rules_beneath(
+    paths: impl IntoIterator<Item = impl AsRef<Path>>,
+    access: BitFlags<AccessFs>,
+) -> impl Iterator<Item = Result<PathBeneath<OwnedFd>, RulesetError>> {
+    paths.into_iter().filter_map(move |path| {
+        let place = beneath::open_absolute(path.as_ref()).ok()?;
+        let access = if beneath::is_directory(&place).ok()? { access } else { access & AccessFs::from_file(KNOWN) };
+        Some(Ok(PathBeneath::new(place, access)))
+    })
 }
 
 /// Where the command finds what it may read, or write.

@@ -16,6 +16,7 @@
 #[cfg(not(target_os = "linux"))]
 compile_error!("commands are confined with Landlock, seccomp and namespaces, which only Linux has");
 
+mod beneath;
 mod carve;
 mod cgroup;
 mod command;

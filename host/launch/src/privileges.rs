@@ -1,4 +1,4 @@
-//! The end of every privilege: a confined command has no capability and gains none, whoever starts it.
+//! The end of every privilege: a confined command has no capability and gains none, also if root starts it.
 
 use rustix::{
     io,

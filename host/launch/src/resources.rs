@@ -52,6 +52,12 @@ impl ResourceLimits {
     }
 }
 
+/// Limits the memory of this process and of each that it starts, where no cgroup limits all of them together. The kernel counts private
+/// writable memory: address space that is only reserved, as runtimes of languages do, is free.
+pub(crate) fn limit_memory(bytes: u64) -> io::Result<()> {
+    limit(Resource::Data, Some(bytes))
+}
+
 /// Lowers both limits. What is lower already stays.
 fn limit(resource: Resource, to: Option<u64>) -> io::Result<()> {
     let Some(to) = to else { return Ok(()) };

@@ -1,15 +1,17 @@
 //! Seccomp: system calls that a confined command does not get. They reach what no path names (sockets, keys, other processes), or
-//! are doors of the kernel that no tool needs.
+//! belong to parts of the kernel that no tool needs.
 
 use std::collections::BTreeMap;
 
 use libc::{
-    AF_INET, AF_INET6, AF_NETLINK, AF_UNIX, CLONE_NEWUSER, EACCES, ENOSYS, EPERM, O_CREAT, PRIO_PROCESS, S_ISGID,
-    S_ISUID, SOCK_DGRAM, SYS_add_key, SYS_bpf, SYS_clone, SYS_clone3, SYS_fchmod, SYS_fchmodat, SYS_fchmodat2,
+    AF_INET, AF_INET6, AF_NETLINK, AF_UNIX, CLONE_NEWUSER, EACCES, ENOSYS, EPERM, PRIO_PROCESS, S_ISGID, S_ISUID,
+    SOCK_SEQPACKET, SOCK_STREAM, SYS_add_key, SYS_bpf, SYS_clone, SYS_clone3, SYS_fchmod, SYS_fchmodat, SYS_fchmodat2,
     SYS_io_uring_enter, SYS_io_uring_register, SYS_io_uring_setup, SYS_ioprio_set, SYS_kcmp, SYS_kexec_load,
-    SYS_keyctl, SYS_mknodat, SYS_open_by_handle_at, SYS_openat, SYS_openat2, SYS_perf_event_open, SYS_prlimit64,
-    SYS_request_key, SYS_sched_setaffinity, SYS_sched_setattr, SYS_sched_setparam, SYS_sched_setscheduler, SYS_setns,
-    SYS_setpriority, SYS_socket, SYS_socketpair, SYS_unshare, SYS_userfaultfd,
+    SYS_keyctl, SYS_mknodat, SYS_mq_open, SYS_msgctl, SYS_msgget, SYS_msgrcv, SYS_msgsnd, SYS_open_by_handle_at,
+    SYS_openat, SYS_openat2, SYS_perf_event_open, SYS_prlimit64, SYS_request_key, SYS_sched_setaffinity,
+    SYS_sched_setattr, SYS_sched_setparam, SYS_sched_setscheduler, SYS_semctl, SYS_semget, SYS_semop, SYS_semtimedop,
+    SYS_setns, SYS_setpriority, SYS_shmat, SYS_shmctl, SYS_shmget, SYS_socket, SYS_socketpair, SYS_unshare,
+    SYS_userfaultfd,
 };
 use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
@@ -34,7 +36,7 @@ const SOCKET_TYPE: u64 = 0xf;
 /// `IOPRIO_WHO_PROCESS` of ioprio_set(2).
 const IOPRIO_WHO_PROCESS: u64 = 1;
 
-/// System calls that no command gets: keys of the session, other namespaces, and doors of the kernel.
+/// System calls that no command gets: keys of the session, other namespaces, and parts of the kernel that are often attacked.
 const REFUSED: [i64; 13] = [
     SYS_add_key,
     SYS_request_key,
@@ -54,6 +56,23 @@ const REFUSED: [i64; 13] = [
 /// System calls whose first argument is a process: 0 is the caller.
 const OF_A_PROCESS: [i64; 5] =
     [SYS_prlimit64, SYS_sched_setaffinity, SYS_sched_setattr, SYS_sched_setparam, SYS_sched_setscheduler];
+
+/// System V IPC and message queues, which have no path: an IPC namespace holds them where there is one. The objects of the user are in
+/// reach otherwise, and what a command makes outlives it.
+const INTERPROCESS: [i64; 12] = [
+    SYS_shmget,
+    SYS_shmat,
+    SYS_shmctl,
+    SYS_msgget,
+    SYS_msgsnd,
+    SYS_msgrcv,
+    SYS_msgctl,
+    SYS_semget,
+    SYS_semop,
+    SYS_semtimedop,
+    SYS_semctl,
+    SYS_mq_open,
+];
 
 type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 
@@ -75,6 +94,7 @@ fn refused(is_namespaced: bool) -> Result<Vec<(i64, Vec<SeccompRule>)>, seccompi
     }
     rules.extend(set_user_id()?);
     if !is_namespaced {
+        rules.extend(INTERPROCESS.iter().map(|call| (*call, Vec::new())));
         // Without a pid namespace, the processes of the same user are in reach: the host is one of them.
         for call in OF_A_PROCESS {
             rules.push((call, vec![rule([(0, SeccompCmpOp::Ne, 0)])?]));
@@ -93,23 +113,20 @@ fn set_user_id() -> Result<Vec<(i64, Vec<SeccompRule>)>, seccompiler::Error> {
         |argument: u8| [S_ISUID, S_ISGID].map(|bit| (argument, SeccompCmpOp::MaskedEq(bit.into()), u64::from(bit)));
     let changed =
         |argument: u8| mode(argument).map(|condition| rule([condition])).into_iter().collect::<Result<Vec<_>, _>>();
-    let made = |flags: u8, argument: u8| {
-        let creates = (flags, SeccompCmpOp::MaskedEq(O_CREAT as u64), O_CREAT as u64);
-        mode(argument).map(|condition| rule([creates.clone(), condition])).into_iter().collect::<Result<Vec<_>, _>>()
-    };
     let mut rules = vec![
         (SYS_fchmod, changed(1)?),
         (SYS_fchmodat, changed(2)?),
         (SYS_fchmodat2, changed(2)?),
         (SYS_mknodat, changed(2)?),
-        (SYS_openat, made(2, 3)?),
+        // Whatever the flags: O_TMPFILE makes a file without O_CREAT.
+        (SYS_openat, changed(3)?),
     ];
     #[cfg(target_arch = "x86_64")]
     rules.extend([
         (libc::SYS_chmod, changed(1)?),
         (libc::SYS_creat, changed(1)?),
         (libc::SYS_mknod, changed(1)?),
-        (libc::SYS_open, made(1, 2)?),
+        (libc::SYS_open, changed(2)?),
     ]);
     Ok(rules)
 }
@@ -127,9 +144,12 @@ fn sockets(is_namespaced: bool, network: Network) -> Result<Vec<(i64, Vec<Seccom
         Network::Shared => vec![other_than(&SHARED)?],
         Network::None | Network::Proxy => Vec::new(),
     };
-    // A pair of streams leads nowhere. A datagram socket of a pair can still send to any name.
-    let datagram = rule([(1, SeccompCmpOp::MaskedEq(SOCKET_TYPE), SOCK_DGRAM as u64)])?;
-    Ok(vec![(SYS_socket, created), (SYS_socketpair, vec![datagram])])
+    // A pair with a connection leads nowhere. A datagram socket of a pair can still send to any name, and the kernel makes one of
+    // other types, too.
+    let connected = [SOCK_STREAM, SOCK_SEQPACKET].map(|kind| kind as u64);
+    let others = (0..=SOCKET_TYPE).filter(|kind| !connected.contains(kind));
+    let paired = others.map(|kind| rule([(1, SeccompCmpOp::MaskedEq(SOCKET_TYPE), kind)])).collect::<Result<_, _>>()?;
+    Ok(vec![(SYS_socket, created), (SYS_socketpair, paired)])
 }
 
 /// A rule that holds where all of these hold: number of the argument, comparison, value.

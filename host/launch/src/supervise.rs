@@ -29,7 +29,7 @@ use rustix::{
 
 use crate::{
     COMMAND, END, Ended, Failure, INIT, NOT_RUN, Network, REAP_INTERVAL, RUN, Report, Stage, TERMINATE,
-    cgroup::CommandCgroup, namespace, tree,
+    cgroup::CommandCgroup, namespace, resources, tree,
 };
 
 /// The name of the process: a command that kills the host by its name must not kill what cleans up after the command.
@@ -39,7 +39,7 @@ pub const NAME: &str = "terminal-guard";
 pub const TREE_DEADLINE: Duration = Duration::from_secs(5);
 
 /// Names of processes that were left and ended, as a result tells them.
-const LEFT_NAMES: usize = 8;
+pub(crate) const LEFT_NAMES: usize = 8;
 
 /// Bytes that are read of what the init stage reports. It reports a few lines, and a command may have become it.
 const REPORT_BYTES: u64 = 16 * 1024;
@@ -94,6 +94,10 @@ impl Supervisor {
         let stage = Stage::received().map_err(|(_, why)| why)?;
         if let Some(limits) = &stage.limits.cgroup {
             self.cgroup = CommandCgroup::enter(limits);
+            if !self.cgroup.limits_memory() {
+                resources::limit_memory(limits.memory_bytes)
+                    .map_err(|why| format!("memory can't be limited: {why}"))?;
+            }
         }
         let confinement = stage.confinement.as_ref();
         let namespaces = confinement.and_then(|confinement| confinement.namespaces.as_ref());
@@ -172,11 +176,16 @@ impl Supervisor {
     }
 }
 
-/// Ends every process of the command.
+/// Ends every process of the command, and waits until they have gone: a cgroup is only removed without processes.
 fn end(command: &Started) {
     match command.reports {
         // Its end is the end of its namespace.
-        Some(_) => tree::kill(command.pid.as_raw_nonzero().get()),
+        Some(_) => {
+            tree::kill(command.pid.as_raw_nonzero().get());
+            let deadline = Timespec { tv_sec: TREE_DEADLINE.as_secs() as i64, tv_nsec: 0 };
+            // A signal that comes between only makes the wait shorter.
+            let _ = poll(&mut [PollFd::new(&command.handle, PollFlags::IN)], Some(&deadline));
+        }
         None => drop(tree::end(id() as i32, TREE_DEADLINE)),
     }
 }

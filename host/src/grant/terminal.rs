@@ -40,7 +40,7 @@ pub struct TerminalConfig {
     ssh: Option<Target>,
     read: Vec<String>,
     write: Vec<String>,
-    caches: Option<Vec<String>>,
+    caches: Vec<String>,
 }
 
 impl<'de> Deserialize<'de> for TerminalConfig {
@@ -61,7 +61,8 @@ impl<'de> Deserialize<'de> for TerminalConfig {
             read: Vec<String>,
             #[serde(default)]
             write: Vec<String>,
-            caches: Option<Vec<String>>,
+            #[serde(default)]
+            caches: Vec<String>,
         }
         let Written { backend, network, unconfined, ssh, read, write, caches } = Written::deserialize(deserializer)?;
         if backend == Backend::Ssh && ssh.is_none() {
@@ -71,7 +72,7 @@ impl<'de> Deserialize<'de> for TerminalConfig {
             located(path, Path::new("/")).map_err(D::Error::custom)?;
         }
         let known: Vec<&str> = cache_names().collect();
-        if let Some(unknown) = caches.iter().flatten().find(|name| !known.contains(&name.as_str())) {
+        if let Some(unknown) = caches.iter().find(|name| !known.contains(&name.as_str())) {
             return Err(D::Error::custom(format!("no package cache {unknown:?}; known are {}", known.join(", "))));
         }
         Ok(Self { backend, escalations: EscalationRules { network, unconfined }, ssh, read, write, caches })

@@ -1,24 +1,29 @@
 //! The files of a command: a root of its own in which nothing lies but what the confinement names.
+//!
+//! Every source and every place is opened without following a symlink, and mounted by its descriptor: see [`beneath`].
 
 use std::{
-    fs::{self, File},
-    io,
-    os::unix::fs::{PermissionsExt, symlink},
+    fs,
+    os::fd::{AsFd, OwnedFd},
     path::{Path, PathBuf},
 };
 
 use rustix::{
-    fs::{StatVfsMountFlags, statvfs},
+    fs::{Mode, OFlags, StatVfsMountFlags, fstatvfs, openat, symlinkat},
+    io::{Errno, Result},
     mount::{
-        MountFlags, MountPropagationFlags, UnmountFlags, mount, mount_bind_recursive, mount_change, mount_remount,
-        unmount,
+        MountFlags, MountPropagationFlags, MoveMountFlags, OpenTreeFlags, UnmountFlags, mount, mount_change,
+        mount_remount, move_mount, open_tree, unmount,
     },
-    process::{chdir, pivot_root},
+    process::{chdir, fchdir, pivot_root},
     thread::UnshareFlags,
 };
 
 use super::unshare;
-use crate::{Confinement, MountAccess, Namespaces};
+use crate::{
+    Confinement, Mount, MountAccess, Namespaces,
+    beneath::{self, is_absent, name_of},
+};
 
 /// Devices that every program expects. `tty` is whatever terminal the process has, so its own.
 pub(crate) const DEVICES: [&str; 6] = ["null", "zero", "full", "random", "urandom", "tty"];
@@ -40,52 +45,171 @@ const SHARED_MEMORY_OPTIONS: &std::ffi::CStr = c"mode=1777,size=512m";
 /// A folder that can't be opened, in place of a hidden one.
 const HIDDEN_OPTIONS: &std::ffi::CStr = c"mode=0000,size=4k,nr_inodes=2";
 
+/// The list of mounts of this process.
+const MOUNTS: &str = "/proc/self/mountinfo";
+
 /// The file in the root that stands in place of hidden files.
 const HIDDEN_FILE: &str = ".hidden";
 
 /// Puts this process into a mount namespace in which only the files of the confinement exist.
-pub(crate) fn build(namespaces: &Namespaces, confinement: &Confinement) -> Result<(), String> {
+pub(crate) fn build(namespaces: &Namespaces, confinement: &Confinement) -> std::result::Result<(), String> {
     unshare(UnshareFlags::NEWNS)?;
-    let root = &*namespaces.root;
+    let mounts = fs::read_to_string(MOUNTS).map_err(|why| format!("{MOUNTS} can't be read: {why}"))?;
     mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC).map_err(at("/"))?;
-    mount("tmpfs", root, "tmpfs", MountFlags::NOSUID | MountFlags::NODEV, ROOT_OPTIONS).map_err(at(root))?;
+    let place = &*namespaces.root;
+    mount("tmpfs", place, "tmpfs", MountFlags::NOSUID | MountFlags::NODEV, ROOT_OPTIONS).map_err(at(place))?;
+    let root = Root { root: beneath::open_absolute(place).map_err(at(place))?, mounted: mount_points(&mounts) };
+    // Before the mounts: a workspace may lie in /dev/shm.
+    root.devices()?;
     for entry in &confinement.mounts {
-        bind(&entry.source, &inside(root, &entry.target), entry.access == MountAccess::Read)?;
+        match root.bind(entry) {
+            Err(why) if entry.is_optional && is_absent(why) => {}
+            bound => bound.map_err(at(&entry.target))?,
+        }
     }
     for (target, place) in &confinement.symlinks {
-        let place = inside(root, place);
-        place.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| symlink(target, &place)).map_err(on(&place))?;
+        match root.link(target, place) {
+            Err(why) if why == Errno::EXIST || is_absent(why) => {}
+            linked => linked.map_err(at(place))?,
+        }
     }
-    devices(root)?;
-    let proc = inside(root, Path::new("/proc"));
-    fs::create_dir_all(&proc).map_err(on(&proc))?;
     let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC | MountFlags::RDONLY;
-    mount("proc", &proc, "proc", flags, None).map_err(at(&proc))?;
-    hide(root, &confinement.hidden)?;
+    root.file_system("proc", "/proc", flags, None).map_err(at("/proc"))?;
+    root.hide(&confinement.hidden)?;
     // The old root lies beneath the new one after this, and is taken away.
-    chdir(root).map_err(at(root))?;
-    pivot_root(".", ".").map_err(at(root))?;
+    fchdir(&root.root).map_err(at(place))?;
+    pivot_root(".", ".").map_err(at(place))?;
     unmount(".", UnmountFlags::DETACH).map_err(at("/"))?;
     chdir("/").map_err(at("/"))?;
     let flags = MountFlags::BIND | MountFlags::RDONLY | MountFlags::NOSUID | MountFlags::NODEV;
     mount_remount("/", flags, c"").map_err(at("/"))
 }
 
-/// Makes a file or folder appear at a place of the root.
-fn bind(source: &Path, place: &Path, read_only: bool) -> Result<(), String> {
-    let found = fs::symlink_metadata(source).map_err(on(source))?;
-    make_place(place, found.is_dir()).map_err(on(place))?;
-    mount_bind_recursive(source, place).map_err(at(source))?;
-    let mut flags = MountFlags::BIND | MountFlags::NOSUID | locked_flags(place)?;
-    if read_only {
-        flags |= MountFlags::RDONLY;
+/// The root that is being built.
+struct Root {
+    root: OwnedFd,
+    /// The mount points of this machine.
+    mounted: Vec<PathBuf>,
+}
+
+impl Root {
+    /// Makes a file or folder appear at its place.
+    fn bind(&self, entry: &Mount) -> Result<()> {
+        let source = beneath::open_absolute(&entry.source)?;
+        let place = beneath::make(&self.root, &entry.target, beneath::is_directory(&source)?)?;
+        let tree = attach(&source, &place)?;
+        match entry.access {
+            MountAccess::Write => restrict(&tree, MountFlags::empty()),
+            MountAccess::Read => {
+                restrict(&tree, MountFlags::RDONLY)?;
+                self.protect(&entry.source, &tree)
+            }
+        }
     }
-    mount_remount(place, flags, c"").map_err(at(place))
+
+    /// Makes the file systems that are mounted below a source read-only, too: a remount reaches one mount alone.
+    fn protect(&self, source: &Path, tree: &OwnedFd) -> Result<()> {
+        let below = self.mounted.iter().filter_map(|point| point.strip_prefix(source).ok());
+        for below in below.filter(|below| !below.as_os_str().is_empty()) {
+            match beneath::open(tree, below) {
+                // Another mount covers it.
+                Err(why) if is_absent(why) => {}
+                opened => restrict(&opened?, MountFlags::RDONLY)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn link(&self, target: &Path, place: &Path) -> Result<()> {
+        let (Some(folder), Some(name)) = (place.parent(), place.file_name()) else { return Err(Errno::INVAL) };
+        symlinkat(target, beneath::make(&self.root, folder, true)?, name)
+    }
+
+    fn file_system(&self, kind: &str, place: &str, flags: MountFlags, data: Option<&std::ffi::CStr>) -> Result<()> {
+        mount(kind, name_of(&beneath::make(&self.root, Path::new(place), true)?), kind, flags, data)
+    }
+
+    fn devices(&self) -> std::result::Result<(), String> {
+        for name in DEVICES {
+            let device = Path::new("/dev").join(name);
+            self.device(&device).map_err(at(&device))?;
+        }
+        for (target, name) in DESCRIPTORS {
+            self.link(Path::new(target), &Path::new("/dev").join(name)).map_err(at("/dev"))?;
+        }
+        let flags = MountFlags::NOSUID | MountFlags::NODEV;
+        self.file_system("tmpfs", "/dev/shm", flags, Some(SHARED_MEMORY_OPTIONS)).map_err(at("/dev/shm"))?;
+        // Terminals that the command makes itself: those of the machine are not in here.
+        let (flags, options) = (MountFlags::NOSUID | MountFlags::NOEXEC, c"newinstance,ptmxmode=0666,mode=0620");
+        self.file_system("devpts", "/dev/pts", flags, Some(options)).map_err(at("/dev/pts"))?;
+        self.link(Path::new("pts/ptmx"), Path::new("/dev/ptmx")).map_err(at("/dev/ptmx"))
+    }
+
+    /// A device can be written to through a mount that is read-only, but its mode and owner stay as they are.
+    fn device(&self, device: &Path) -> Result<()> {
+        let place = beneath::make(&self.root, device, false)?;
+        let tree = attach(&beneath::open_absolute(device)?, &place)?;
+        restrict(&tree, MountFlags::RDONLY | MountFlags::NOEXEC)
+    }
+
+    /// Covers what the command may not read.
+    fn hide(&self, hidden: &[PathBuf]) -> std::result::Result<(), String> {
+        let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC;
+        openat(&self.root, HIDDEN_FILE, flags, Mode::empty()).map_err(at(HIDDEN_FILE))?;
+        let empty = beneath::open(&self.root, Path::new(HIDDEN_FILE)).map_err(at(HIDDEN_FILE))?;
+        for path in hidden {
+            let below: PathBuf = beneath::relative(path).collect();
+            match beneath::open(&self.root, &below) {
+                // What is not in the root needs no cover, and a symlink leads to what has one of its own.
+                Err(why) if is_absent(why) => {}
+                opened => opened.and_then(|place| cover(&place, &empty)).map_err(at(path))?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Mounts a copy of what is mounted at a source, with all below it, at a place. Gives the mount.
+fn attach(source: &OwnedFd, place: &OwnedFd) -> Result<OwnedFd> {
+    let flags = OpenTreeFlags::OPEN_TREE_CLONE
+        | OpenTreeFlags::OPEN_TREE_CLOEXEC
+        | OpenTreeFlags::AT_EMPTY_PATH
+        | OpenTreeFlags::AT_RECURSIVE;
+    let tree = open_tree(source, "", flags)?;
+    let flags = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH | MoveMountFlags::MOVE_MOUNT_T_EMPTY_PATH;
+    move_mount(&tree, "", place, "", flags)?;
+    Ok(tree)
+}
+
+/// Adds flags to a mount. Those that a user namespace may not take away stay.
+fn restrict(mounted: &OwnedFd, flags: MountFlags) -> Result<()> {
+    let flags = flags | MountFlags::BIND | MountFlags::NOSUID | locked_flags(mounted)?;
+    mount_remount(name_of(mounted), flags, c"")
+}
+
+fn cover(place: &OwnedFd, empty: &OwnedFd) -> Result<()> {
+    if beneath::is_directory(place)? {
+        let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::RDONLY;
+        return mount("tmpfs", name_of(place), "tmpfs", flags, HIDDEN_OPTIONS);
+    }
+    restrict(&attach(empty, place)?, MountFlags::RDONLY)
+}
+
+/// The mount points of this mount namespace, from the text of /proc/self/mountinfo, proc_pid_mountinfo(5).
+fn mount_points(text: &str) -> Vec<PathBuf> {
+    let points = text.lines().filter_map(|line| line.split(' ').nth(4));
+    // Blanks, tabs, line breaks and backslashes are written in octal.
+    let unescaped = |point: &str| {
+        [("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")]
+            .iter()
+            .fold(point.to_owned(), |point, (escape, character)| point.replace(escape, character))
+    };
+    points.map(|point| PathBuf::from(unescaped(point))).collect()
 }
 
 /// The flags that a user namespace may not take away from a mount that it did not make.
-fn locked_flags(place: &Path) -> Result<MountFlags, String> {
-    let found = statvfs(place).map_err(at(place))?.f_flag;
+fn locked_flags(mounted: impl AsFd) -> Result<MountFlags> {
+    let found = fstatvfs(mounted)?.f_flag;
     let flags = [
         (StatVfsMountFlags::RDONLY, MountFlags::RDONLY),
         (StatVfsMountFlags::NODEV, MountFlags::NODEV),
@@ -97,68 +221,17 @@ fn locked_flags(place: &Path) -> Result<MountFlags, String> {
     Ok(flags.into_iter().filter(|(locked, _)| found.contains(*locked)).map(|(_, flag)| flag).collect())
 }
 
-/// Makes the mount point, unless an earlier mount brought one.
-fn make_place(place: &Path, folder: bool) -> io::Result<()> {
-    if folder {
-        return fs::create_dir_all(place);
-    }
-    place.parent().map_or(Ok(()), fs::create_dir_all)?;
-    match File::create_new(place) {
-        Err(why) if why.kind() != io::ErrorKind::AlreadyExists => Err(why),
-        _ => Ok(()),
-    }
-}
-
-fn devices(root: &Path) -> Result<(), String> {
-    let dev = inside(root, Path::new("/dev"));
-    for name in DEVICES {
-        let device = dev.join(name);
-        make_place(&device, false).map_err(on(&device))?;
-        mount_bind_recursive(Path::new("/dev").join(name), &device).map_err(at(&device))?;
-    }
-    for (target, name) in DESCRIPTORS {
-        symlink(target, dev.join(name)).map_err(on(&dev))?;
-    }
-    let shared = dev.join("shm");
-    fs::create_dir(&shared).map_err(on(&shared))?;
-    let flags = MountFlags::NOSUID | MountFlags::NODEV;
-    mount("tmpfs", &shared, "tmpfs", flags, SHARED_MEMORY_OPTIONS).map_err(at(&shared))?;
-    // Terminals that the command makes itself: those of the machine are not in here.
-    let terminals = dev.join("pts");
-    fs::create_dir(&terminals).map_err(on(&terminals))?;
-    let flags = MountFlags::NOSUID | MountFlags::NOEXEC;
-    mount("devpts", &terminals, "devpts", flags, c"newinstance,ptmxmode=0666,mode=0620").map_err(at(&terminals))?;
-    symlink("pts/ptmx", dev.join("ptmx")).map_err(on(&dev))
-}
-
-/// Covers what the command may not read.
-fn hide(root: &Path, hidden: &[PathBuf]) -> Result<(), String> {
-    let empty = root.join(HIDDEN_FILE);
-    File::create_new(&empty)
-        .and_then(|file| file.set_permissions(fs::Permissions::from_mode(0)))
-        .map_err(on(&empty))?;
-    for place in hidden.iter().map(|path| inside(root, path)) {
-        // What is not in the root needs no cover, and a symlink leads to what has one of its own.
-        let Ok(found) = fs::symlink_metadata(&place) else { continue };
-        if found.is_dir() {
-            let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::RDONLY;
-            mount("tmpfs", &place, "tmpfs", flags, HIDDEN_OPTIONS).map_err(at(&place))?;
-        } else if !found.is_symlink() {
-            mount_bind_recursive(&empty, &place).map_err(at(&place))?;
-        }
-    }
-    Ok(())
-}
-
-/// An absolute path below the root that is being built.
-fn inside(root: &Path, path: &Path) -> PathBuf {
-    root.join(path.strip_prefix("/").unwrap_or(path))
-}
-
-fn at(path: impl AsRef<Path>) -> impl Fn(rustix::io::Errno) -> String {
+fn at(path: impl AsRef<Path>) -> impl Fn(Errno) -> String {
     move |why| format!("the kernel refuses a mount at {}: {why}", path.as_ref().display())
 }
 
-fn on(path: &Path) -> impl Fn(io::Error) -> String + '_ {
-    move |why| format!("{} can't be made: {why}", path.display())
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mount_points_are_read_with_their_blanks() {
+        let text = "22 1 8:1 / / rw - ext4 /dev/a rw\n30 22 0:26 / /mnt/a\\040b rw,nosuid shared:9 - tmpfs none rw\n";
+        assert_eq!(mount_points(text), [Path::new("/"), Path::new("/mnt/a b")]);
+    }
 }

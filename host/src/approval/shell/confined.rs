@@ -66,7 +66,7 @@ impl Category {
     }
 }
 
-/// Whether a finding still stands where the sandbox confines the command. What no approval can buy always stands.
+/// Whether a finding still stands where the sandbox confines the command. A verdict of `Never` always stands.
 pub(super) fn stands(finding: &Finding, surroundings: &Surroundings) -> bool {
     finding.verdict == Verdict::Never
         || match finding.reason.category.sandbox_hold() {
@@ -77,8 +77,9 @@ pub(super) fn stands(finding: &Finding, surroundings: &Surroundings) -> bool {
         }
 }
 
-/// Folders that a build makes again: deleting them loses nothing.
-const BUILD_OUTPUTS: [&str; 36] = [
+/// Folders that a build makes again: deleting them loses nothing. Names that are as often those of sources (`bin`, `out`, `site`) are
+/// not among them.
+const BUILD_OUTPUTS: [&str; 33] = [
     ".angular",
     ".cache",
     ".dart_tool",
@@ -102,7 +103,6 @@ const BUILD_OUTPUTS: [&str; 36] = [
     "__pycache__",
     "_build",
     "bazel-out",
-    "bin",
     "build",
     "cmake-build-debug",
     "cmake-build-release",
@@ -111,8 +111,6 @@ const BUILD_OUTPUTS: [&str; 36] = [
     "htmlcov",
     "node_modules",
     "obj",
-    "out",
-    "site",
     "target",
     "venv",
 ];

@@ -246,15 +246,19 @@ impl Caller {
         Ok((passed, decided))
     }
 
-    /// Starts a command in the background. Nobody writes to it before it is known whether it runs what it reads.
+    /// Starts a command in the background. Nothing is written to it before it is known whether it runs what it reads.
     pub(crate) async fn start(&self, request: Request, watch: Watch, reads_code: bool) -> Result<Status, Refusal> {
         let terminal = self.terminal().await?;
+        let isolation = match &request.sandbox {
+            Some(SandboxUse { network, .. }) => Isolation::Confined { network: *network },
+            None => Isolation::Unconfined,
+        };
         let readers = &self.commands.terminals.readers;
         let _turn = readers.starting.write().await;
         let started = terminal.start(&self.name, request, watch).await?;
         if reads_code {
             readers.keep_only(&self.name, |id| terminal.poll(&self.name, id).is_ok());
-            readers.add(&self.name, &started.id);
+            readers.add(&self.name, &started.id, isolation);
         }
         Ok(started)
     }
@@ -274,7 +278,7 @@ impl Caller {
             return Ok(terminal.write(&self.name, id, bytes).await?);
         };
         // One after the other: what two writers make together is nobody's.
-        let mut written = reader.lock().await;
+        let mut written = reader.written.lock().await;
         let Some(before) = written.as_ref() else {
             let why = "an earlier write to this process was cut off, so what it reads next is not known; kill it and start it again";
             return Err(Refusal::Denied(why.into()));
@@ -283,7 +287,8 @@ impl Caller {
             let why = format!("more than {WRITTEN_BYTES} bytes were written to this process; put the rest into a file");
             return Err(Refusal::Denied(why));
         }
-        let asked = Asked { before: Some(&String::from_utf8_lossy(before)), ..self.about(&text) };
+        let before_text = String::from_utf8_lossy(before);
+        let asked = Asked { before: Some(&before_text), isolation: reader.isolation, ..self.about(&text) };
         self.pass(&terminal, asked).await?;
         let whole = [before, bytes].concat();
         // Until it is written whole, nobody knows what was.

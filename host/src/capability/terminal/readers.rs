@@ -5,24 +5,36 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
+use super::decider::Isolation;
+
 /// All that was written to a process that runs what it reads. Nothing once that is no longer known.
 pub(super) type Written = Arc<tokio::sync::Mutex<Option<Vec<u8>>>>;
+
+/// A process that runs what is written to it.
+#[derive(Clone, Debug)]
+pub(super) struct CodeReader {
+    /// What was written to it.
+    pub(super) written: Written,
+    /// What confines it: it may have been started with less than its component's other commands have.
+    pub(super) isolation: Isolation,
+}
 
 /// The processes that run what is written to them.
 #[derive(Debug, Default)]
 pub(super) struct Readers {
-    all: Mutex<HashMap<(String, String), Written>>,
+    all: Mutex<HashMap<(String, String), CodeReader>>,
     /// Taken to start one, and to look one up: nobody finds a process before it is known whether it is one.
     pub(super) starting: tokio::sync::RwLock<()>,
 }
 
 impl Readers {
-    pub(super) fn add(&self, task: &str, id: &str) {
+    pub(super) fn add(&self, task: &str, id: &str, isolation: Isolation) {
         let written = Arc::new(tokio::sync::Mutex::new(Some(Vec::new())));
-        self.all.lock().unwrap_or_else(PoisonError::into_inner).insert((task.into(), id.into()), written);
+        let reader = CodeReader { written, isolation };
+        self.all.lock().unwrap_or_else(PoisonError::into_inner).insert((task.into(), id.into()), reader);
     }
 
-    pub(super) fn get(&self, task: &str, id: &str) -> Option<Written> {
+    pub(super) fn get(&self, task: &str, id: &str) -> Option<CodeReader> {
         self.all.lock().unwrap_or_else(PoisonError::into_inner).get(&(task.into(), id.into())).cloned()
     }
 

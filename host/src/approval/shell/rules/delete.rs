@@ -48,7 +48,7 @@ fn gone(walker: &mut Walker, call: &Call<'_>) {
 
 /// Whether deleting this loses files of the workspace that no build makes again. In a directory that is not known, a relative path
 /// counts as one of the workspace.
-fn loses_work(walker: &Walker, arg: &Arg) -> bool {
+pub(super) fn loses_work(walker: &Walker, arg: &Arg) -> bool {
     let places = &walker.scope.places;
     match places.absolute(arg) {
         Some(path) => places.meets_workspace(&path) && !places.below_workspace(&path).is_some_and(is_build_output),
@@ -92,10 +92,8 @@ fn target(walker: &mut Walker, call: &Call<'_>, arg: &Arg) {
         Some(path) if walker.scope.places.inside_workspace(&path) && !arg.text.starts_with("..") => {
             repository(walker, arg, &path);
             let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
-            if arg.glob
-                && all_names(arg.text.rsplit('/').next().unwrap_or(""))
-                && walker.scope.places.workspace.as_deref() == Some(folder)
-            {
+            let is_output = walker.scope.places.below_workspace(folder).is_some_and(is_build_output);
+            if arg.glob && all_names(arg.text.rsplit('/').next().unwrap_or("")) && !is_output {
                 walker.ask_at(Category::RecursiveDelete, format!("deletes every file of {folder}"), folder);
             }
         }
@@ -140,6 +138,15 @@ fn truncate(walker: &mut Walker, call: &Call<'_>) {
     }
 }
 
+/// Whether `find` runs a program that deletes what was found.
+fn runs_deletion(call: &Call<'_>) -> bool {
+    let is_deletion = |arg: &Arg| matches!(arg.text.rsplit('/').next(), Some("rm" | "unlink" | "shred"));
+    call.args.windows(2).any(|pair| {
+        let [option, program] = pair else { return false };
+        matches!(option.text.as_str(), "-exec" | "-execdir" | "-ok" | "-okdir") && is_deletion(program)
+    })
+}
+
 fn find(walker: &mut Walker, call: &Call<'_>) {
     if call.may_hide_options() {
         walker.ask(
@@ -150,7 +157,7 @@ fn find(walker: &mut Walker, call: &Call<'_>) {
     for file in ["-fprint", "-fprint0", "-fprintf", "-fls"].iter().flat_map(|option| call.values("", option)) {
         super::write::file(walker, &file, "find writes");
     }
-    if !call.says(&["-delete"]) {
+    if !call.says(&["-delete"]) && !runs_deletion(call) {
         return;
     }
     let starts: Vec<&Arg> = call.args.iter().take_while(|arg| !arg.text.starts_with(['-', '(', '!'])).collect();

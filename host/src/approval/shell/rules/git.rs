@@ -152,6 +152,11 @@ fn runs_program(key: &str) -> Option<Kind> {
     (folder || elsewhere || key.starts_with("includeif.")).then_some(Kind::Folder)
 }
 
+/// Whether a path looks like one file and not like a folder.
+fn has_extension(path: &str) -> bool {
+    path.rsplit('/').next().is_some_and(|name| name.trim_start_matches('.').contains('.'))
+}
+
 fn loses(walker: &mut Walker, call: &Call<'_>) {
     let hidden = call.may_hide_options() && matches!(call.name, "push" | "reset" | "clean" | "branch");
     let lost = match call.name {
@@ -174,10 +179,15 @@ fn loses(walker: &mut Walker, call: &Call<'_>) {
         "reflog" => matches!(call.operand(0), "expire" | "delete"),
         "gc" => call.options().any(|arg| arg.text.starts_with("--prune=")),
         "prune" | "filter-branch" | "filter-repo" | "update-ref" | "replace" => true,
+        // A rebase that is going on is not begun by these.
+        "rebase" => !call.says(&["--abort", "--continue", "--skip", "--quit", "--edit-todo", "--show-current-patch"]),
+        "commit" => call.has('\0', "amend"),
         "checkout" | "switch" => {
             call.has('f', "force")
                 || call.says(&["--discard-changes"])
                 || call.operands().any(|arg| arg.text == "." || arg.text == ":/")
+                // Changes of whole folders are lost, as with `.`.
+                || call.args.iter().skip_while(|arg| arg.text != "--").skip(1).any(|arg| !has_extension(&arg.text))
         }
         "restore" => !call.has('S', "staged") && call.operands().any(|arg| arg.text == "." || arg.text == ":/"),
         "rm" => !call.has('\0', "cached") && (call.has('r', "") || call.has('f', "force")),

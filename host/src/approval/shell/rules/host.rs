@@ -1,11 +1,14 @@
 //! The host that runs the agent: it must not be stopped or persuaded by what it runs.
 
 use super::Call;
-use crate::approval::shell::{
-    Category,
-    resolve::{Arg, below},
-    understood,
-    walk::Walker,
+use crate::{
+    approval::shell::{
+        Category,
+        resolve::{Arg, below},
+        understood,
+        walk::Walker,
+    },
+    paths::obeyed,
 };
 
 /// Options of the host that take the next argument. Any other option before the command is taken for a trick.
@@ -35,15 +38,33 @@ pub(super) fn built(walker: &mut Walker, call: &Call<'_>) {
     }
 }
 
-/// Judges a program that is given one of the host's own files, as an operand or as an option's value. Only a program that never
-/// writes may have it.
+/// Subcommands of git that change no file of the work tree.
+const GIT_READS: [&str; 10] =
+    ["add", "blame", "check-ignore", "commit", "diff", "grep", "log", "ls-files", "show", "status"];
+
+/// Judges a program that is given one of the host's own files, or a file of the workspace that other programs obey, as an operand or
+/// as an option's value. Only a program that never writes may have it.
 pub(crate) fn touches(walker: &mut Walker, name: &str, args: &[Arg]) {
     if understood::only_reads(name) {
         return;
     }
+    let is_git_reading = name == "git"
+        && args
+            .iter()
+            .find(|arg| !arg.text.starts_with('-'))
+            .is_some_and(|word| GIT_READS.contains(&word.text.as_str()));
     for arg in args {
         for text in values(&arg.text) {
             let value = Arg { text: text.to_owned(), ..arg.clone() };
+            let places = &walker.scope.places;
+            let inside = places.absolute(&value).filter(|path| !is_git_reading && places.inside_workspace(path));
+            if let Some(path) = inside.filter(|path| obeyed::for_commands(path).is_some()) {
+                walker.ask_at(
+                    Category::Persistence,
+                    format!("{name} is given {path}, which other programs obey"),
+                    &path,
+                );
+            }
             let Some(path) = walker.scope.places.hosts_own(&value) else { continue };
             // The workspace and the folders that it lies in are named all day long: only what is in them counts here.
             let workspace = walker.scope.places.workspace.as_deref();

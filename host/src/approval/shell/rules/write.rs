@@ -213,6 +213,13 @@ fn copy(walker: &mut Walker, call: &Call<'_>) {
         file(walker, &inside, "writes");
         walker.note_made(&inside);
         if call.name == "mv" {
+            // A confined command's other folders end with its task.
+            let leaves =
+                walker.scope.places.absolute(target).is_some_and(|path| !walker.scope.places.meets_workspace(&path));
+            if leaves && delete::loses_work(walker, source) {
+                let detail = format!("moves {} out of the workspace", source.shown());
+                walker.ask_inside(Category::RecursiveDelete, detail, true);
+            }
             let path = walker.scope.places.absolute(source);
             if let Some(path) = path
                 && let Some(category) = in_home(walker, source, &path)
@@ -329,12 +336,12 @@ fn in_project(arg: &Arg, path: &str) -> Option<Category> {
         known.starts_with('.') && names.windows(depth).any(|part| pattern_is(&part.join("/"), known))
     };
     let sample = [".example", ".sample", ".template", ".dist"].iter().any(|end| name.ends_with(end));
-    let settings = name == ".env" || name.starts_with(".env.") || name == ".envrc" || name == "config.yaml";
-    if settings && !sample {
-        return Some(Category::ProjectSettings);
-    }
     let obeyed = obeyed::for_commands(path).is_some() || (arg.glob && obeyed::literal_paths().any(could_be));
-    obeyed.then_some(Category::Persistence)
+    if obeyed {
+        return Some(Category::Persistence);
+    }
+    let settings = name == ".env" || name.starts_with(".env.") || name == ".envrc" || name == "config.yaml";
+    (settings && !sample).then_some(Category::ProjectSettings)
 }
 
 #[cfg(test)]

@@ -11,9 +11,11 @@ use hermes_launch::{Mount, MountAccess};
 use serde::Deserialize;
 
 /// The allow list. It is part of the program, and a test reads it.
-static REACH: LazyLock<Reach> = LazyLock::new(|| toml::from_str(include_str!("reach.toml")).unwrap_or_default());
+#[allow(clippy::expect_used, reason = "a test reads the same text")]
+static REACH: LazyLock<Reach> =
+    LazyLock::new(|| toml::from_str(include_str!("reach.toml")).expect("reach.toml is part of the program"));
 
-#[derive(Default, Deserialize)]
+#[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Reach {
     system: Vec<PathBuf>,
@@ -25,7 +27,6 @@ struct Reach {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct PackageCache {
-    on: bool,
     paths: Vec<PathBuf>,
     locked: Vec<PathBuf>,
 }
@@ -37,8 +38,8 @@ pub struct SandboxPolicy {
     pub read: Vec<PathBuf>,
     /// Paths to write, absolute.
     pub write: Vec<PathBuf>,
-    /// Package caches to write, by name. Those that are only caches, if nothing is said.
-    pub caches: Option<Vec<String>>,
+    /// Package caches to write, by name.
+    pub caches: Vec<String>,
 }
 
 /// The names of the package caches.
@@ -63,11 +64,7 @@ pub(super) fn reached(home: Option<&Path>, policy: &SandboxPolicy) -> Reached {
     programs.for_each(|folder| reached.add(&toolchain(&folder, home), MountAccess::Read));
     if let Some(home) = home {
         REACH.home.iter().for_each(|path| reached.add(&home.join(path), MountAccess::Read));
-        let is_on = |name: &String, cache: &PackageCache| match &policy.caches {
-            Some(named) => named.contains(name),
-            None => cache.on,
-        };
-        for (_, cache) in REACH.caches.iter().filter(|(name, cache)| is_on(name, cache)) {
+        for cache in policy.caches.iter().filter_map(|name| REACH.caches.get(name)) {
             cache.paths.iter().for_each(|path| reached.add(&home.join(path), MountAccess::Write));
             cache.locked.iter().for_each(|path| reached.add(&home.join(path), MountAccess::Read));
         }
@@ -117,7 +114,7 @@ impl Reached {
                 let same_place = mount.target.strip_prefix(&parent.target).ok()
                     == mount.source.strip_prefix(&parent.source).ok()
                     && mount.source.starts_with(&parent.source);
-                same_place && parent.access == mount.access
+                same_place && parent.access == mount.access && !mount.is_pinned
             });
             if !is_shown {
                 kept.push(mount);

@@ -126,7 +126,7 @@ impl Sandbox {
             return Ok(Confined { confinement, state, variables });
         };
         let mut place = |source: PathBuf, target: &Path| {
-            reached.mounts.push(Mount { source, target: target.to_owned(), access: MountAccess::Write });
+            reached.mounts.push(Mount { target: target.to_owned(), ..Mount::at(source, MountAccess::Write) });
         };
         for target in TEMPORARY {
             place(temporary.clone(), Path::new(target));
@@ -139,7 +139,7 @@ impl Sandbox {
         for path in self.obeyed() {
             // A mount point can't be renamed: `.git` stays the folder that its hooks lie in.
             let holder = path.parent().filter(|parent| *parent != self.workspace && is_dot_folder(parent));
-            reached.mounts.extend(holder.map(|holder| Mount::at(holder, MountAccess::Write)));
+            reached.mounts.extend(holder.map(|holder| Mount::at(holder, MountAccess::Write).pinned()));
             reached.mounts.push(Mount::at(path, MountAccess::Read));
         }
         variables.insert("TMPDIR".into(), TEMPORARY[0].into());
