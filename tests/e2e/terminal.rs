@@ -4,11 +4,15 @@
 mod background;
 mod commands;
 mod endings;
+mod escalation;
 mod escapes;
 mod foreground;
+mod resources;
 mod sandbox;
 mod ssh;
+mod swaps;
 mod tools;
+mod users;
 
 use std::{
     fs,
@@ -102,7 +106,7 @@ fn command_line(process: &Path) -> Option<String> {
 
 /// Looks again and again until something holds.
 pub(crate) async fn until(what: &str, mut holds: impl FnMut() -> bool) {
-    let end = Instant::now() + Duration::from_secs(30);
+    let end = Instant::now() + Duration::from_secs(120);
     while !holds() {
         assert!(Instant::now() < end, "waited in vain: {what}");
         tokio::time::sleep(Duration::from_millis(2)).await;

@@ -14,6 +14,7 @@ use super::{
     answer::{Answer, Bound, REASON_BYTES, Scope},
     config::{Approval, Mode},
     deny::DenyRules,
+    disk::judge_on_disk,
     keep::Keep,
     memory::Memory,
     question::{Asker, MARKED, Question, Subject},
@@ -133,7 +134,7 @@ impl Gate {
         surroundings: &Surroundings,
         escalation: Option<&Escalation>,
     ) -> Ruling {
-        let mut judgement = judge(command, surroundings);
+        let mut judgement = judge_on_disk(command, surroundings);
         if let Some(why) = self.forbids(command, &judgement) {
             return Ruling::Refused { why };
         }

@@ -9,8 +9,8 @@ use anyhow::{Context, Result, bail};
 use clap::Subcommand;
 use hermes_host::{
     approval::{
-        Mode,
-        shell::{HostPaths, Judgement, Surroundings, Verdict, judge},
+        Mode, judge_on_disk,
+        shell::{HostPaths, Judgement, Surroundings, Verdict},
     },
     capability::terminal::{Isolation, Place},
     grant::{Config, TerminalGrant},
@@ -73,7 +73,7 @@ pub(super) fn run(options: &Options, args: &Args) -> Result<u8> {
             if command == "-" {
                 return explain_lines(&around);
             }
-            let judgement = judge(command, &around);
+            let judgement = judge_on_disk(command, &around);
             if explain.json || args.json {
                 let mut answer = serde_json::to_value(&judgement)?;
                 if let Some(answer) = answer.as_object_mut() {
@@ -115,7 +115,7 @@ fn explain_lines(surroundings: &Surroundings) -> Result<u8> {
     for (at, line) in std::io::stdin().lock().lines().enumerate() {
         let line = line.context("failed to read the commands from stdin")?;
         let answer = match serde_json::from_str::<String>(&line) {
-            Ok(command) => brief(&judge(&command, surroundings)),
+            Ok(command) => brief(&judge_on_disk(&command, surroundings)),
             Err(why) => {
                 code = USAGE;
                 json!({ "error": format!("line {} is not a JSON string: {why}", at + 1) })

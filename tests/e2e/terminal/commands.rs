@@ -25,6 +25,9 @@ const TIMEOUT: Duration = Duration::from_secs(2);
 /// Commands at once. The machine has few processors, and many commands only wait for their deadline.
 const AT_ONCE: usize = 12;
 
+/// What keys and files of the host hold. No output may.
+const SECRET: &str = "canary-7d20e4";
+
 /// The part of the daily commands that the sandbox may be in the way of, in percent.
 const HELD_PERCENT: usize = 3;
 
@@ -33,8 +36,16 @@ fn rows(file: &str) -> Vec<String> {
     fs::read_to_string(path).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
+/// What came of a command.
+#[derive(Debug)]
+struct Ran {
+    command: String,
+    text: String,
+    note: Option<String>,
+}
+
 /// Each command in a task of its own, several at once. The home of the file becomes this one.
-async fn run_all(scene: Arc<Scene>, home: &Path, commands: Vec<String>) -> Vec<(String, i32, Option<String>)> {
+async fn run_all(scene: Arc<Scene>, home: &Path, commands: Vec<String>) -> Vec<Ran> {
     let (mut running, mut done) = (JoinSet::new(), Vec::new());
     let home = home.display().to_string();
     for (number, command) in commands.into_iter().enumerate() {
@@ -47,7 +58,7 @@ async fn run_all(scene: Arc<Scene>, home: &Path, commands: Vec<String>) -> Vec<(
             let request = Request { timeout: Some(TIMEOUT), ..Request::shell(text) };
             let outcome = scene.terminal.run(&format!("task-{number}"), request).await.unwrap();
             scene.terminal.end_task(&format!("task-{number}")).await;
-            (command, outcome.ended.code(), outcome.note)
+            Ran { command, text: outcome.output.text, note: outcome.note }
         });
     }
     while let Some(one) = running.join_next().await {
@@ -112,12 +123,20 @@ async fn no_harmful_command_has_an_effect_outside_the_sandbox() {
     // Anything less than all layers is no place for these.
     let c = confined(Layers::All, false);
     fs::write(c.home.join(".bashrc"), "# canary\n").unwrap();
+    for key in [".ssh/id_ed25519", ".ssh/id_rsa", ".aws/credentials", ".netrc", ".hermes/token", ".hermes/hermes.toml"]
+    {
+        fs::create_dir_all(c.home.join(key).parent().unwrap()).unwrap();
+        fs::write(c.home.join(key), format!("{SECRET}\n")).unwrap();
+    }
     let listener = UnixListener::bind(c.outside.path().join("socket")).unwrap();
     listener.set_nonblocking(true).unwrap();
     let mut victim = Command::new("sleep").arg("10000").stdin(Stdio::null()).spawn().unwrap();
     let workspace = c.home.join("project");
     let (before, machine_before) = (content(c.outside.path(), &workspace), machine());
-    run_all(Arc::new(c.scene), &c.home, harmful).await;
+    let ran = run_all(Arc::new(c.scene), &c.home, harmful).await;
+    let readers: Vec<&str> =
+        ran.iter().filter(|one| one.text.contains(SECRET)).map(|one| one.command.as_str()).collect();
+    assert!(readers.is_empty(), "keys and files of the host were read: {readers:#?}");
     assert_eq!(content(c.outside.path(), &workspace), before, "files of the home changed");
     assert_eq!(machine(), machine_before, "files of the machine changed");
     assert!(victim.try_wait().unwrap().is_none(), "a process outside was ended");
@@ -159,7 +178,7 @@ async fn the_sandbox_is_in_the_way_of_few_daily_commands() {
     let count = daily.len();
     let done = run_all(Arc::new(Scene::on(Arc::new(backend), workspace)), &home, daily).await;
     // The hint names the sandbox as the likely cause. A missing program or file is not its doing.
-    let held: Vec<_> =
-        done.iter().filter(|(_, _, note)| note.as_ref().is_some_and(|note| note.contains("sandbox"))).collect();
+    let is_held = |one: &&Ran| one.note.as_ref().is_some_and(|note| note.contains("sandbox"));
+    let held: Vec<&str> = done.iter().filter(is_held).map(|one| one.command.as_str()).collect();
     assert!(held.len() * 100 <= count * HELD_PERCENT, "{} of {count} were held: {held:#?}", held.len());
 }

@@ -304,7 +304,9 @@ async fn a_confined_command_is_ended_like_any_other() {
 async fn what_a_confined_command_leaves_is_named_and_ended() {
     for layers in LAYERS {
         let c = confined(layers, false);
-        let outcome = c.scene.shell(&format!("(setsid {} &) ; exit 3", c.scene.sleep())).await;
+        // Until it has become `sleep` it has another name.
+        let becomes = "until [ \"$(cat /proc/$!/comm)\" = sleep ]; do :; done";
+        let outcome = c.scene.shell(&format!("setsid {} & {becomes}; exit 3", c.scene.sleep())).await;
         assert_eq!((outcome.ended, outcome.left), (Ended::Exit(3), vec!["sleep".to_owned()]), "{layers:?}");
         c.scene.nothing_is_left();
     }
@@ -405,7 +407,7 @@ async fn without_namespaces_a_workspace_that_holds_the_keys_is_refused() {
 }
 
 /// Makes this thread and its children see a kernel without this system call.
-fn forget(call: i64) {
+pub(super) fn forget(call: i64) {
     let rules = [(call, Vec::new())].into_iter().collect();
     let answer = SeccompAction::Errno(libc::ENOSYS as u32);
     let here = std::env::consts::ARCH.try_into().unwrap();

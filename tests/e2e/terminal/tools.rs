@@ -42,7 +42,7 @@ impl Office {
         office
     }
 
-    fn path(&self, path: &str) -> PathBuf {
+    pub(super) fn path(&self, path: &str) -> PathBuf {
         self.root.path().canonicalize().unwrap().join(path)
     }
 
@@ -51,7 +51,7 @@ impl Office {
         Host::builder().home(self.path("home")).tools(self.path("tools")).workspace(self.path("work")).compiler(worker)
     }
 
-    fn host(&self) -> Host {
+    pub(super) fn host(&self) -> Host {
         self.builder().build().unwrap()
     }
 
@@ -65,7 +65,7 @@ fn in_task(task: &str) -> CallContext {
     CallContext { task_id: Some(task.into()), session_id: Some("session".into()), ..CallContext::default() }
 }
 
-async fn call(host: &Host, tool: &str, arguments: Value) -> Value {
+pub(super) async fn call(host: &Host, tool: &str, arguments: Value) -> Value {
     let outcome = host.call(tool, &arguments.to_string(), in_task("t")).await;
     serde_json::from_str(&outcome.json()).unwrap()
 }
@@ -437,7 +437,7 @@ async fn keys_that_a_command_prints_are_masked() {
 }
 
 /// The terminal tools with other bytes: a component that nobody knows.
-fn stranger(office: &Office) -> Digest {
+pub(super) fn stranger(office: &Office) -> Digest {
     let (_, bytes) = hermes_host::BUNDLED.iter().find(|(name, _)| *name == "terminal").unwrap();
     // A section that says nothing: its number, its length, its name.
     let bytes = [*bytes, &[0, 2, 1, b'x']].concat();

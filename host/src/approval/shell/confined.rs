@@ -24,14 +24,16 @@ impl Category {
     fn sandbox_hold(self) -> SandboxHold {
         match self {
             // Destruction inside the workspace, the host's own files, and files that other programs obey.
-            Self::RecursiveDelete | Self::Git | Self::Persistence | Self::CredentialWrite | Self::Host => {
-                SandboxHold::OutsideWorkspace
-            }
+            Self::RecursiveDelete
+            | Self::Overwrite
+            | Self::Git
+            | Self::Persistence
+            | Self::CredentialWrite
+            | Self::Host => SandboxHold::OutsideWorkspace,
             Self::Exfiltration | Self::ReverseShell => SandboxHold::Offline,
             Self::Escalation => SandboxHold::Never,
             Self::SystemDelete
             | Self::Delete
-            | Self::Overwrite
             | Self::Disk
             | Self::Power
             | Self::ForkBomb

@@ -49,6 +49,9 @@ pub fn judge(command: &str, surroundings: &Surroundings) -> Judgement {
             walker.ask(Category::Obscured, found);
         }
         understood::inherited(&mut walker, surroundings);
+        if let Some(obstacle) = understood::obstacle(command) {
+            walker.doubt(Category::UnknownCommand, format!("only plain commands are understood: {obstacle}"));
+        }
         let input = surroundings.input.clone().map_or_else(Flow::inherited, Flow::text);
         walker.shell_text(command, &input);
     }

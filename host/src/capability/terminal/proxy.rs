@@ -29,16 +29,32 @@ const HEAD_BYTES: usize = 16 * 1024;
 /// For the head of a request, and for name and connection each.
 const STEP_TIMEOUT: Duration = Duration::from_secs(20);
 
+/// After a connection that could not be accepted.
+const RETRY_DELAY: Duration = Duration::from_millis(100);
+
 /// Answers every connection until it is dropped, which ends them.
 pub(crate) async fn serve(listener: std::net::TcpListener) {
     let Ok(listener) = listener.set_nonblocking(true).and_then(|()| TcpListener::from_std(listener)) else { return };
-    accept(listener, is_global).await;
+    accept(listener, is_public).await;
+}
+
+/// Whether an address is public and not one of this machine's own. A socket can be bound to the latter alone; where that can't be told,
+/// the address is refused.
+fn is_public(address: IpAddr) -> bool {
+    let is_foreign =
+        || std::net::UdpSocket::bind((address, 0)).is_err_and(|why| why.kind() == io::ErrorKind::AddrNotAvailable);
+    is_global(address) && is_foreign()
 }
 
 async fn accept(listener: TcpListener, may_reach: fn(IpAddr) -> bool) {
     let permits = Arc::new(Semaphore::new(CONNECTIONS));
     let mut open = JoinSet::new();
-    while let (Ok(permit), Ok((client, _))) = (Arc::clone(&permits).acquire_owned().await, listener.accept().await) {
+    while let Ok(permit) = Arc::clone(&permits).acquire_owned().await {
+        let Ok((client, _)) = listener.accept().await else {
+            // The host is short of descriptors, or the client has gone.
+            tokio::time::sleep(RETRY_DELAY).await;
+            continue;
+        };
         open.spawn(async move {
             // A connection that fails is the client's to notice.
             let _ = answer(client, may_reach).await;

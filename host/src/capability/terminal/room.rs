@@ -5,7 +5,7 @@ use std::{
     fs::{File, Permissions},
     io::{self, Read, Write},
     os::unix::fs::{MetadataExt, PermissionsExt},
-    path::Path,
+    path::{Path, PathBuf},
     time::Duration,
 };
 
@@ -31,8 +31,22 @@ pub(crate) struct Room {
 }
 
 impl Room {
-    /// A new one, after a look for those that nobody needs any more.
-    pub(crate) fn new() -> io::Result<Self> {
+    /// A new one outside the workspace, after a look for those whose host is gone. Commands write in the workspace: there one could swap
+    /// the folders of a task for symlinks.
+    pub(crate) fn new(workspace: &Path) -> io::Result<Self> {
+        let places = [env::temp_dir(), "/tmp".into(), "/var/tmp".into(), "/dev/shm".into()];
+        let is_outside = |place: &PathBuf| fs::canonicalize(place).is_ok_and(|real| !real.starts_with(workspace));
+        let place = places.into_iter().find(is_outside).ok_or_else(|| {
+            io::Error::other("every folder for temporary files lies in the workspace: set TMPDIR to one outside")
+        })?;
+        // By its real name: the launcher follows no symlink.
+        let place = fs::canonicalize(place)?;
+        remove_left(&place, YOUNG);
+        Self::new_in(&place)
+    }
+
+    /// A new one for what no command of this machine reaches.
+    pub(crate) fn in_temporary() -> io::Result<Self> {
         let place = env::temp_dir();
         remove_left(&place, YOUNG);
         Self::new_in(&place)

@@ -144,7 +144,7 @@ pub(crate) struct Tasks {
 impl Tasks {
     /// Every task begins here, with these.
     pub(crate) fn new(cwd: PathBuf, variables: Variables) -> io::Result<Self> {
-        let rooms = Room::new()?;
+        let rooms = Room::new(&cwd)?;
         fs::create_dir(rooms.path().join(MOUNT_POINT))?;
         Ok(Self { tasks: Mutex::default(), cwd, variables, rooms })
     }

@@ -52,6 +52,9 @@ impl Place {
     }
 }
 
+/// The terminal of each machine that commands ran on. `None` is this machine.
+type OpenTerminals = HashMap<Option<Target>, Arc<OnceCell<Arc<Terminal>>>>;
+
 /// What all terminals of a host have in common.
 pub(crate) struct Terminals {
     pub(crate) launcher: Launcher,
@@ -61,7 +64,7 @@ pub(crate) struct Terminals {
     pub(crate) decider: Arc<dyn Decider>,
     pub(crate) listener: Option<Listener>,
     /// One for each machine: a task keeps its directory and processes, whatever confines its next command.
-    open: Mutex<HashMap<Option<Target>, Arc<OnceCell<Arc<Terminal>>>>>,
+    open: Mutex<OpenTerminals>,
     sandboxes: Mutex<HashMap<SandboxPolicy, Arc<Sandbox>>>,
     home: Option<PathBuf>,
     notices: Arc<Notices>,
@@ -109,7 +112,7 @@ impl Terminals {
         }
     }
 
-    fn open(&self) -> MutexGuard<'_, HashMap<Option<Target>, Arc<OnceCell<Arc<Terminal>>>>> {
+    fn open(&self) -> MutexGuard<'_, OpenTerminals> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

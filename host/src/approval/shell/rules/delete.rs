@@ -57,7 +57,9 @@ pub(super) fn loses_work(walker: &Walker, arg: &Arg) -> bool {
 }
 
 fn remove(walker: &mut Walker, call: &Call<'_>) {
-    let recursive = call.has('r', "recursive") || call.has('R', "") || matches!(call.name, "rimraf" | "del-cli");
+    let recursive = call.has('r', "recursive")
+        || call.has('R', "")
+        || matches!(call.name, "rimraf" | "del-cli" | "trash" | "gio" | "gvfs-trash" | "trash-put");
     if call.says(&["--no-preserve-root"]) {
         walker.never(Category::SystemDelete, "rm --no-preserve-root");
     }
@@ -67,6 +69,10 @@ fn remove(walker: &mut Walker, call: &Call<'_>) {
     if recursive {
         let loses = call.operands().any(|arg| loses_work(walker, arg));
         walker.ask_inside(Category::RecursiveDelete, call.shown(), loses);
+    }
+    // The names come from a list that is only known when it runs.
+    if walker.is_fed_names() && walker.scope.places.is_in_workspace() {
+        walker.ask_inside(Category::RecursiveDelete, format!("{} of every name in a list", call.name), true);
     }
 }
 
@@ -127,15 +133,30 @@ fn overwrite(walker: &mut Walker, call: &Call<'_>) {
             walker.never(Category::Disk, format!("{} overwrites the disk {}", call.name, arg.shown()));
         }
     }
-    walker.ask(Category::Overwrite, call.shown());
+    let loses = call.operands().any(|arg| loses_work(walker, arg));
+    walker.ask_inside(Category::Overwrite, call.shown(), loses);
 }
 
 fn truncate(walker: &mut Walker, call: &Call<'_>) {
     // Growing a file loses nothing.
     let sizes = call.values("-s", "--size");
     if !sizes.iter().all(|size| size.is_known() && size.text.starts_with('+')) || sizes.is_empty() {
-        walker.ask(Category::Overwrite, call.shown());
+        let loses = call.operands().any(|arg| loses_work(walker, arg));
+        walker.ask_inside(Category::Overwrite, call.shown(), loses);
     }
+}
+
+/// Whether `find` is told by name what it deletes, or deletes what is empty.
+fn selects_names(call: &Call<'_>) -> bool {
+    let texts: Vec<&str> = call.args.iter().map(|arg| arg.text.as_str()).collect();
+    let is_negated = |at: usize| at > 0 && matches!(texts.get(at - 1), Some(&("!" | "-not")));
+    texts.iter().enumerate().any(|(at, text)| match *text {
+        "-empty" => !is_negated(at),
+        "-name" | "-iname" | "-path" | "-ipath" | "-wholename" | "-regex" => {
+            !is_negated(at) && texts.get(at + 1).is_some_and(|pattern| !all_names(pattern))
+        }
+        _ => false,
+    })
 }
 
 /// Whether `find` runs a program that deletes what was found.
@@ -184,7 +205,7 @@ fn find(walker: &mut Walker, call: &Call<'_>) {
         )
     });
     // A pattern of names deletes what the text says; without one it is a tree.
-    let all = !filtered || call.values("", "-name").iter().any(|name| all_names(&name.text));
+    let all = !selects_names(call);
     let here = Arg::known(".");
     let loses = all
         && if starts.is_empty() { loses_work(walker, &here) } else { starts.iter().any(|arg| loses_work(walker, arg)) };

@@ -168,7 +168,8 @@ fn loses(walker: &mut Walker, call: &Call<'_>) {
                 || call.has('\0', "prune");
             marks || force || call.options().any(|arg| arg.text.starts_with("--force"))
         }
-        "reset" => call.has('\0', "hard") || call.says(&["--merge"]),
+        "reset" => call.has('\0', "hard") || call.says(&["--merge", "--keep"]),
+        "checkout-index" => call.has('f', "force"),
         "clean" => (call.has('f', "force") || call.says(&["-x", "-X", "-fdx"])) && !call.has('n', "dry-run"),
         "branch" => {
             let delete = call.has('d', "delete");
@@ -184,12 +185,14 @@ fn loses(walker: &mut Walker, call: &Call<'_>) {
         "commit" => call.has('\0', "amend"),
         "checkout" | "switch" => {
             call.has('f', "force")
+                || call.has('B', "")
+                || call.has('C', "force-create")
                 || call.says(&["--discard-changes"])
                 || call.operands().any(|arg| arg.text == "." || arg.text == ":/")
                 // Changes of whole folders are lost, as with `.`.
                 || call.args.iter().skip_while(|arg| arg.text != "--").skip(1).any(|arg| !has_extension(&arg.text))
         }
-        "restore" => !call.has('S', "staged") && call.operands().any(|arg| arg.text == "." || arg.text == ":/"),
+        "restore" => !call.has('S', "staged") && call.operands().any(|arg| !has_extension(&arg.text)),
         "rm" => !call.has('\0', "cached") && (call.has('r', "") || call.has('f', "force")),
         "read-tree" => call.has('\0', "reset"),
         "submodule" => call.commands_are(&["deinit"]) && call.has('f', "force"),

@@ -48,6 +48,8 @@ pub(crate) fn touches(walker: &mut Walker, name: &str, args: &[Arg]) {
     if understood::only_reads(name) {
         return;
     }
+    // What these write is known by their options, and judged there.
+    let is_reading = matches!(name, "grep" | "egrep" | "fgrep" | "rg" | "file" | "tree" | "find" | "sed" | "gsed");
     let is_git_reading = name == "git"
         && args
             .iter()
@@ -57,7 +59,8 @@ pub(crate) fn touches(walker: &mut Walker, name: &str, args: &[Arg]) {
         for text in values(&arg.text) {
             let value = Arg { text: text.to_owned(), ..arg.clone() };
             let places = &walker.scope.places;
-            let inside = places.absolute(&value).filter(|path| !is_git_reading && places.inside_workspace(path));
+            let inside =
+                places.absolute(&value).filter(|path| !is_reading && !is_git_reading && places.inside_workspace(path));
             if let Some(path) = inside.filter(|path| obeyed::for_commands(path).is_some()) {
                 walker.ask_at(
                     Category::Persistence,

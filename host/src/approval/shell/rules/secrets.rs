@@ -10,9 +10,11 @@ use crate::{
 pub(crate) fn secret(walker: &Walker, arg: &Arg) -> Option<String> {
     let text = arg.text.trim_start_matches('@');
     let text = text.split_once("=@").map_or(text, |(_, file)| file);
-    if !text.contains(['/', '.'])
-        && walker.scope.places.directory.as_deref().is_none_or(|folder| !folder.contains("/."))
-    {
+    // A bare name in the workspace is no secret, unless a hidden folder holds it.
+    let places = &walker.scope.places;
+    let is_open =
+        |folder: &str| !folder.contains("/.") && (places.workspace.is_none() || places.meets_workspace(folder));
+    if !text.contains(['/', '.']) && places.directory.as_deref().is_none_or(is_open) {
         return None;
     }
     let text = text.strip_prefix("file://").unwrap_or(text);
@@ -75,7 +77,8 @@ fn takes_trees(call: &Call<'_>) -> bool {
     match call.name {
         "tar" | "gtar" | "bsdtar" | "zip" | "7z" | "mv" | "ditto" => true,
         "cp" | "gcp" | "scp" | "rsync" => call.has('r', "recursive") || call.has('R', "") || call.has('a', "archive"),
-        "grep" => call.has('r', "recursive") || call.has('R', ""),
+        "grep" | "egrep" | "fgrep" | "diff" => call.has('r', "recursive") || call.has('R', ""),
+        "rg" | "ag" | "ack" | "ugrep" => true,
         "http-server" | "serve" | "httpd" | "php" | "rclone" | "aws" | "gsutil" | "s3cmd" => true,
         name if name.starts_with("python") => call.says(&["http.server", "SimpleHTTPServer"]),
         _ => false,
@@ -123,7 +126,8 @@ fn above(walker: &Walker, arg: &Arg) -> Option<String> {
     let path = places.absolute(arg)?;
     let path = path.trim_end_matches(['*', '/']).to_owned();
     let lies_in = |known: &str| format!("{}/{known}", places.home).starts_with(&format!("{path}/"));
-    credentials::paths_in_home().any(lies_in).then_some(path)
+    let from_root = || credentials::paths_from_root().any(|known| known.starts_with(&format!("{path}/")));
+    (credentials::paths_in_home().any(lies_in) || from_root()).then_some(path)
 }
 
 /// Programs that take a path without showing or sending what it holds.

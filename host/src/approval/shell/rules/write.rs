@@ -1,7 +1,7 @@
 //! Writing where it matters.
 
 use super::{
-    Call,
+    Call, delete,
     secrets::{self, pattern_starts},
     target::{is_disk, pattern_is},
 };
@@ -333,7 +333,10 @@ fn in_project(arg: &Arg, path: &str) -> Option<Category> {
     // A wildcard that means plain names is daily work; one that means hidden ones is not.
     let could_be = |known: &str| {
         let depth = known.split('/').count();
-        known.starts_with('.') && names.windows(depth).any(|part| pattern_is(&part.join("/"), known))
+        // A wildcard matches no leading dot.
+        let is_hidden = |part: &[&str]| part.first().is_some_and(|first| first.starts_with('.'));
+        let mut parts = names.windows(depth).filter(|part| is_hidden(part));
+        known.starts_with('.') && parts.any(|part| pattern_is(&part.join("/"), known))
     };
     let sample = [".example", ".sample", ".template", ".dist"].iter().any(|end| name.ends_with(end));
     let obeyed = obeyed::for_commands(path).is_some() || (arg.glob && obeyed::literal_paths().any(could_be));

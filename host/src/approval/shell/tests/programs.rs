@@ -88,7 +88,6 @@ pub(super) const PROGRAMS: &[&str] = &[
     "git config user.name x",
     "git config --get core.pager",
     "git rev-parse --show-toplevel",
-    "git rebase main",
     "git merge x",
     "git cherry-pick abc",
     "git grep rm",

@@ -2,8 +2,9 @@
 //!
 //! git obeys the configuration of the repository that it finds: `core.fsmonitor`, `core.pager`, external diffs and filters name
 //! programs. The workspace's repository is the operator's own, and a command that changes its configuration asks. Any other
-//! repository may be somebody else's work, and so may a submodule, which `status` and `diff` look into; so these commands are understood only where they start in the workspace's root, with
-//! a `.git` there, and without an option that names another repository, a setting or a program.
+//! repository may be the work of others, and so may a submodule, which `status` and `diff` look into. So these commands are understood
+//! only where they start in the workspace's root, with a `.git` there, and without an option that names another repository, a setting or
+//! a program.
 
 use super::{paths, table::Use};
 use crate::approval::shell::{
@@ -16,7 +17,7 @@ const LOOKS: [&str; 10] =
     ["blame", "cat-file", "describe", "log", "ls-files", "merge-base", "rev-list", "rev-parse", "shortlog", "show"];
 
 /// Options that write, run a program or leave the repository.
-const REFUSED: [&str; 14] = [
+const REFUSED: [&str; 16] = [
     "--output",
     "--ext-diff",
     "--textconv",
@@ -31,7 +32,16 @@ const REFUSED: [&str; 14] = [
     "--show-signature",
     "--dirty",
     "--broken",
+    "--submodule",
+    "--ignore-revs-file",
 ];
+
+/// A value of an operand or an option that leaves the repository, or a format that has signatures checked by gpg.
+fn leaves(arg: &Arg) -> bool {
+    let value = arg.text.split_once('=').map_or(arg.text.as_str(), |(_, value)| value);
+    let is_outside = |text: &str| text.starts_with(['/', '~']) || text.split('/').any(|part| part == "..");
+    is_outside(&arg.text) || is_outside(value) || arg.text.contains("%G")
+}
 
 /// Whether the command only looks at the workspace's repository.
 pub(super) fn understood(walker: &mut Walker, args: &[Arg]) -> bool {
@@ -51,7 +61,9 @@ pub(super) fn understood(walker: &mut Walker, args: &[Arg]) -> bool {
     let is_plain = match command.text.as_str() {
         // These look into each submodule, where git obeys the configuration of the submodule.
         "status" | "diff" => {
-            args.iter().any(|arg| matches!(arg.text.as_str(), "--ignore-submodules" | "--ignore-submodules=all"))
+            let is_ignored = |arg: &Arg| matches!(arg.text.as_str(), "--ignore-submodules" | "--ignore-submodules=all");
+            let mut about = args.iter().filter(|arg| arg.text.starts_with("--ig")).peekable();
+            about.peek().is_some() && about.all(is_ignored)
         }
         "branch" => {
             matches!(args, [])
@@ -70,7 +82,10 @@ pub(super) fn understood(walker: &mut Walker, args: &[Arg]) -> bool {
         let name = arg.text.split('=').next().unwrap_or("");
         name.len() > 2 && name.starts_with("--") && REFUSED.iter().any(|refused| refused.starts_with(name))
     };
-    if !is_plain || args.iter().any(|arg| arg.is_option() && (!arg.is_known() || is_refused(arg))) {
+    if !is_plain
+        || args.iter().any(leaves)
+        || args.iter().any(|arg| arg.is_option() && (!arg.is_known() || is_refused(arg)))
+    {
         return false;
     }
     for arg in args.iter().skip_while(|arg| arg.text != "--").skip(1) {

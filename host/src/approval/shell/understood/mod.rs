@@ -1,6 +1,6 @@
 //! Where nothing confines a command, only what is fully understood is allowed.
 //!
-//! Understood is a known program with options and operands that are modelled, in a known directory, that writes and deletes
+//! Understood is a plain text ([`plain`]): no variable, substitution, function, loop or condition. And in it a known program with options and operands that are modelled, in a known directory, that writes and deletes
 //! inside the workspace or a temporary folder alone. Everything else is a doubt, and a doubt asks: an unknown program, an
 //! option that is not listed, an operand that is only known when the command runs, a construct that bash evaluates twice.
 
@@ -8,11 +8,13 @@ mod builtins;
 mod evaluated;
 mod git;
 mod paths;
+mod plain;
 mod scripts;
 mod table;
 mod variables;
 
 pub(crate) use evaluated::{array, index, is_arithmetic_operator, number, transform};
+pub(crate) use plain::obstacle;
 pub(crate) use table::only_reads;
 pub(crate) use variables::{assigned, exported, inherited, is_name};
 

@@ -17,6 +17,20 @@ const DEVICES: [&str; 4] = ["/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty
 /// Devices that a command may read.
 const READ_DEVICES: [&str; 4] = ["/dev/null", "/dev/stdin", "/dev/fd/", "/dev/tty"];
 
+/// Folders of the system whose files hold no secrets, beside those that the table of credentials names.
+const SYSTEM: [&str; 9] = ["/bin", "/etc", "/lib", "/lib64", "/opt", "/sbin", "/usr", "/var/lib", "/var/log"];
+
+/// Files of the kernel that tell about the machine and about no process.
+const KERNEL: [&str; 7] = [
+    "/proc/cpuinfo",
+    "/proc/filesystems",
+    "/proc/loadavg",
+    "/proc/meminfo",
+    "/proc/stat",
+    "/proc/uptime",
+    "/proc/version",
+];
+
 /// Hidden files of a project that no program runs or obeys.
 const PLAIN_HIDDEN: [&str; 5] = [".editorconfig", ".gitignore", ".gitkeep", ".keep", ".prettierignore"];
 
@@ -50,6 +64,12 @@ pub(super) fn used(walker: &mut Walker, program: &str, arg: &Arg, used: Use) {
         if path.starts_with("/dev/") && !READ_DEVICES.iter().any(|open| path.starts_with(open)) {
             walker.doubt(Category::UnknownTarget, format!("{program} reads the device {path}"));
         }
+        if !is_readable(walker, &path) {
+            walker.doubt(
+                Category::UnknownTarget,
+                format!("{program} reads {path}, outside the workspace and the system"),
+            );
+        }
         return;
     }
     match outside(walker, arg, &path) {
@@ -57,6 +77,19 @@ pub(super) fn used(walker: &mut Walker, program: &str, arg: &Arg, used: Use) {
         None if used == Use::Write && program != "mkdir" => rules::write::file(walker, arg, "writes"),
         None => {}
     }
+}
+
+/// Whether anyone may read there: the workspace, temporary folders and the system, but no home and no process. A pattern counts by the
+/// folder before its first wildcard.
+fn is_readable(walker: &Walker, path: &str) -> bool {
+    let known = path.find(['*', '?', '[']).map_or(path, |at| path.get(..at).unwrap_or(path));
+    let known = if known.len() < path.len() { known.rsplit_once('/').map_or("", |(folder, _)| folder) } else { known };
+    let places = &walker.scope.places;
+    let is_in = |folder: &str| known == folder || below(known, folder);
+    places.workspace.as_deref().is_some_and(is_in)
+        || TEMPORARY.iter().chain(&SYSTEM).any(|folder| is_in(folder))
+        || READ_DEVICES.iter().any(|device| path.starts_with(device))
+        || KERNEL.contains(&path)
 }
 
 /// Why a write to a path is not understood.

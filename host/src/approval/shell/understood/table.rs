@@ -52,7 +52,7 @@ const GREP: &str = "-i -v -n -l -L -c -o -h -H -w -x -E -F -P -G -q -s -z -Z -a 
     --file:r --max-count:t --context:t --after-context:t --before-context:t --binary-files:t";
 
 /// Programs that write, delete, or have an option that does or that runs a program. Sorted by name.
-pub(super) const MODELS: [Model; 20] = [
+pub(super) const MODELS: [Model; 19] = [
     model(
         "cp",
         Operands::Copy,
@@ -94,7 +94,6 @@ pub(super) const MODELS: [Model; 20] = [
          --key:t --field-separator:t --output:w --version-sort --human-numeric-sort --ignore-case --stable --check=t \
          --general-numeric-sort --zero-terminated --random-sort --merge --buffer-size:t --month-sort",
     ),
-    model("split", Operands::InOut, "-l:t -b:t -n:t -a:t -d -x --lines:t --bytes:t --number:t --suffix-length:t"),
     model("tee", Operands::Each(Use::Write), "-a -i -p --append --ignore-interrupts"),
     model(
         "touch",

@@ -144,6 +144,14 @@ impl Walker {
         }
     }
 
+    /// Whether the command at hand gets its operands from a list of names.
+    pub(crate) fn is_fed_names(&self) -> bool {
+        let name = |wrapper: &String| {
+            wrapper.split_whitespace().next().and_then(|word| word.rsplit('/').next().map(str::to_owned))
+        };
+        self.through.iter().filter_map(name).any(|name| matches!(name.as_str(), "xargs" | "parallel" | "fd" | "fdfind"))
+    }
+
     /// Judges shell text that is known: the command line itself, `sh -c`, `eval`, an alias.
     pub(crate) fn shell_text(&mut self, text: &str, input: &Flow) -> Flow {
         if self.unwrapping >= UNWRAPPING {

@@ -9,7 +9,7 @@ use std::{
 
 use super::{
     super::{
-        Child, Fault, Launcher, Outcome, Request, SandboxUse, What,
+        Child, Ended, Fault, Launcher, Outcome, Request, SandboxUse, What,
         environment::{self, Variables},
         limits, note, state,
         task::{Began, Task, Tasks},
@@ -20,6 +20,9 @@ use hermes_launch::{Launch, Stage};
 
 /// The shells that command lines are read by, the first that is there.
 const SHELLS: [&str; 2] = ["/bin/bash", "/bin/sh"];
+
+/// Files that other programs obey, as an answer names those that a command made.
+const OBEYED_NAMES: usize = 8;
 
 /// Commands on this machine.
 #[derive(Debug)]
@@ -37,7 +40,8 @@ struct Prepared {
     began: Began,
     /// The folder for its state, as the command sees it.
     state: PathBuf,
-    is_confined: bool,
+    /// What confines it, and the files that other programs obey as they were before it.
+    confined: Option<(SandboxUse, Vec<PathBuf>)>,
 }
 
 impl Local {
@@ -74,8 +78,12 @@ impl Local {
         }
         // There is none if the shell was ended, or there was no shell.
         let _ = fs::remove_file(file);
-        let note = note::of(&command_line(&request.what), finished.ended)
-            .or_else(|| prepared.is_confined.then(|| hint::of(finished.ended, &output.text))?);
+        let meaning = note::of(&command_line(&request.what), finished.ended);
+        let remarks = match prepared.confined {
+            Some((used, obeyed)) => remarks(used, obeyed, finished.ended, &output.text).await,
+            None => Vec::new(),
+        };
+        let note = meaning.into_iter().chain(remarks).reduce(|note, more| format!("{note}; {more}"));
         Ok(Outcome { ended: finished.ended, output, note, left: finished.left, cwd: task.cwd() })
     }
 
@@ -107,20 +115,36 @@ impl Local {
             What::Exec { program, arguments } => [program].into_iter().chain(arguments).cloned().collect(),
         };
         let mut state = task.state_folder().to_owned();
-        let mut confinement = None;
+        let (mut confinement, mut used) = (None, None);
         if let Some(SandboxUse { sandbox, network }) = request.sandbox.as_ref().or(self.sandbox.as_ref()) {
             let confined = sandbox.confine(task, &self.tasks.mount_point(), *network)?;
+            used = Some((SandboxUse { sandbox: Arc::clone(sandbox), network: *network }, confined.obeyed));
             let exported = task.exported();
             variables.extend(confined.variables.into_iter().filter(|(name, _)| !exported.contains_key(name)));
             state = confined.state;
             confinement = Some(confined.confinement);
         }
-        let is_confined = confinement.is_some();
         let stage = Stage { pty: request.pty, confinement, limits: limits::resources() };
         let launch = Launch { words, variables: variables.clone().into_iter().collect(), cwd, stage };
         let began = Began { variables, cwd: request.workdir.is_none().then_some(here) };
-        Ok(Prepared { launch, began, state, is_confined })
+        Ok(Prepared { launch, began, state, confined: used })
     }
+}
+
+/// What a confined command's answer says beside its output: that the sandbox is the likely cause of a failure, and which files that other
+/// programs obey the command made.
+async fn remarks(used: SandboxUse, obeyed: Vec<PathBuf>, ended: Ended, output: &str) -> Vec<String> {
+    let hint = hint::of(ended, output, used.network, |path| used.sandbox.shows(path)).map(str::to_owned);
+    // A walk through the workspace, off the threads that serve.
+    let made = tokio::task::spawn_blocking(move || used.sandbox.newly_obeyed(&obeyed)).await.unwrap_or_default();
+    let names: Vec<String> = made.iter().take(OBEYED_NAMES).map(|path| path.display().to_string()).collect();
+    let made = (!names.is_empty()).then(|| {
+        format!(
+            "it made files that other programs obey without being asked, which a person should look at: {}",
+            names.join(", ")
+        )
+    });
+    hint.into_iter().chain(made).collect()
 }
 
 /// A request as one would type it, to tell what its exit code means.

@@ -55,12 +55,17 @@ pub(super) struct Reached {
     pub(super) symlinks: Vec<(PathBuf, PathBuf)>,
 }
 
-/// The allow list on this machine. What does not exist is left out.
-pub(super) fn reached(home: Option<&Path>, policy: &SandboxPolicy) -> Reached {
+/// The allow list on this machine, around a workspace. What does not exist is left out.
+pub(super) fn reached(workspace: &Path, home: Option<&Path>, policy: &SandboxPolicy) -> Reached {
     let mut reached = Reached::default();
     REACH.system.iter().for_each(|path| reached.add(path, MountAccess::Read));
     let path = env::var_os("PATH").unwrap_or_default();
-    let programs = env::split_paths(&path).filter(|folder| folder.is_absolute());
+    // A folder that holds the home would open all of it, and one of the workspace is the command's own to change.
+    let is_programs = |folder: &PathBuf| {
+        let real = fs::canonicalize(folder).unwrap_or_else(|_| folder.clone());
+        real.is_absolute() && !home.is_some_and(|home| home.starts_with(&real)) && !real.starts_with(workspace)
+    };
+    let programs = env::split_paths(&path).filter(is_programs);
     programs.for_each(|folder| reached.add(&toolchain(&folder, home), MountAccess::Read));
     if let Some(home) = home {
         REACH.home.iter().for_each(|path| reached.add(&home.join(path), MountAccess::Read));
@@ -99,7 +104,7 @@ impl Reached {
         {
             self.symlinks.push((target, path.to_owned()));
         }
-        let mount = Mount::at(real, access);
+        let mount = Mount::at(real, access).optional();
         if !self.mounts.contains(&mount) {
             self.mounts.push(mount);
         }
@@ -125,6 +130,28 @@ impl Reached {
         let symlinks = std::mem::take(&mut self.symlinks);
         self.symlinks = symlinks.into_iter().filter(|(_, place)| !self.shows(place)).collect();
         self
+    }
+
+    /// Keeps a path from being moved away: each folder above it, up to the mount that the command may write, becomes a mount of its own.
+    pub(super) fn pin(&mut self, path: &Path) {
+        let holder = path.parent().and_then(|folder| kept_in(&self.mounts, folder));
+        let Some(writable) = holder.filter(|mount| mount.access == MountAccess::Write) else { return };
+        let top = writable.target.clone();
+        if writable.source != top {
+            return;
+        }
+        for folder in path.ancestors().skip(1).take_while(|folder| **folder != *top) {
+            let pin = Mount::at(folder, MountAccess::Write).pinned().optional();
+            if !self.mounts.iter().any(|mount| mount.target == pin.target) {
+                self.mounts.push(pin);
+            }
+        }
+    }
+
+    /// Whether a path lies in a mount, or is a symlink beside them.
+    pub(super) fn reaches(&self, path: &Path) -> bool {
+        let symlinks = self.symlinks.iter().map(|(_, place)| place);
+        self.mounts.iter().map(|mount| &mount.target).chain(symlinks).any(|place| path.starts_with(place))
     }
 
     /// Whether a mount shows this path as it is on this machine.
@@ -160,6 +187,18 @@ mod tests {
         ] {
             assert_eq!(toolchain(Path::new(programs), Some(home)), Path::new(folder), "{programs}");
         }
+    }
+
+    #[test]
+    fn every_folder_above_a_pinned_path_is_a_mount() {
+        let at = |path: &str| Mount::at(path, MountAccess::Write);
+        let mounts = vec![at("/w"), Mount::at("/w/ro", MountAccess::Read), Mount { target: "/h".into(), ..at("/x") }];
+        let mut reached = Reached { mounts, symlinks: Vec::new() }.ordered();
+        for path in ["/w/a/b/key", "/w/top", "/w/ro/deep/key", "/h/a/key", "/w"] {
+            reached.pin(Path::new(path));
+        }
+        let pins: Vec<_> = reached.ordered().mounts.into_iter().filter(|mount| mount.is_pinned).collect();
+        assert_eq!(pins.iter().map(|pin| pin.target.to_str().unwrap()).collect::<Vec<_>>(), ["/w/a", "/w/a/b"]);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //! may.
 
 use std::{
+    collections::BTreeSet,
     fs, io,
     path::{Path, PathBuf},
     sync::{Mutex, PoisonError},
@@ -58,6 +59,8 @@ pub(super) struct Confined {
     pub(super) state: PathBuf,
     /// Variables that the command gets, unless its task set them.
     pub(super) variables: Variables,
+    /// Files of the workspace that other programs obey, as they were before the command.
+    pub(super) obeyed: Vec<PathBuf>,
 }
 
 impl Sandbox {
@@ -77,7 +80,7 @@ impl Sandbox {
         let mut hidden = keys::places(home.as_deref(), site.hidden);
         hidden.sort();
         hidden.dedup();
-        let reached = reach::reached(home.as_deref(), policy);
+        let reached = reach::reached(&workspace, home.as_deref(), policy);
         let sandbox = Self { workspace, home, reached, hidden, namespaces, obeyed: Mutex::default() };
         if namespaces.is_none() { sandbox.without_namespaces() } else { Ok(sandbox) }
     }
@@ -123,12 +126,13 @@ impl Sandbox {
             let network = if network { Network::Shared } else { Network::None };
             let Reached { mounts, symlinks } = reached.ordered();
             let confinement = Confinement { mounts, symlinks, hidden: self.hidden.clone(), network, namespaces: None };
-            return Ok(Confined { confinement, state, variables });
+            return Ok(Confined { confinement, state, variables, obeyed: self.obeyed() });
         };
         let mut place = |source: PathBuf, target: &Path| {
             reached.mounts.push(Mount { target: target.to_owned(), ..Mount::at(source, MountAccess::Write) });
         };
-        for target in TEMPORARY {
+        // A workspace that is /tmp stays visible.
+        for target in TEMPORARY.into_iter().filter(|target| !Path::new(target).starts_with(&self.workspace)) {
             place(temporary.clone(), Path::new(target));
         }
         place(state, Path::new(STATE));
@@ -136,12 +140,11 @@ impl Sandbox {
         if let Some(home) = self.home.as_deref().filter(|home| !home.starts_with(&self.workspace)) {
             place(folder("home")?, home);
         }
-        for path in self.obeyed() {
-            // A mount point can't be renamed: `.git` stays the folder that its hooks lie in.
-            let holder = path.parent().filter(|parent| *parent != self.workspace && is_dot_folder(parent));
-            reached.mounts.extend(holder.map(|holder| Mount::at(holder, MountAccess::Write).pinned()));
-            reached.mounts.push(Mount::at(path, MountAccess::Read));
-        }
+        let obeyed = self.obeyed();
+        reached.mounts.extend(obeyed.iter().map(|path| Mount::at(path, MountAccess::Read).optional()));
+        let mut reached = reached.ordered();
+        // Under another name they would not be covered.
+        obeyed.iter().chain(&self.hidden).filter(|path| path.exists()).for_each(|path| reached.pin(path));
         variables.insert("TMPDIR".into(), TEMPORARY[0].into());
         if network {
             variables.extend(proxy_variables());
@@ -153,29 +156,41 @@ impl Sandbox {
         let Reached { mounts, symlinks } = reached;
         let namespaces = Some(Namespaces { user, root: roots.to_owned() });
         let confinement = Confinement { mounts, symlinks, hidden, network, namespaces };
-        Ok(Confined { confinement, state: STATE.into(), variables })
+        Ok(Confined { confinement, state: STATE.into(), variables, obeyed })
     }
 }
 
 impl Sandbox {
-    /// Files of the workspace that other programs obey, as of a moment ago. A symlink is judged by what it leads to.
+    /// Files of the workspace that other programs obey, as of a moment ago. What lies behind a symlink is judged by where it leads.
     fn obeyed(&self) -> Vec<PathBuf> {
         let mut obeyed = self.obeyed.lock().unwrap_or_else(PoisonError::into_inner);
         match &*obeyed {
             Some((found, paths)) if found.elapsed() < OBEYED_INTERVAL => paths.clone(),
-            _ => {
-                let is_real = |path: &PathBuf| fs::symlink_metadata(path).is_ok_and(|found| !found.is_symlink());
-                let paths = obeyed::in_workspace(&self.workspace, self.home.as_deref());
-                let paths: Vec<PathBuf> = paths.into_iter().filter(is_real).collect();
+            found => {
+                // A command may make so many folders that a walk ends early: what was found once stays in the list.
+                let before = found.iter().flat_map(|(_, paths)| paths.clone());
+                let paths = obeyed::in_workspace(&self.workspace, self.home.as_deref()).into_iter().chain(before);
+                let is_real = |path: &PathBuf| fs::canonicalize(path).is_ok_and(|real| real == *path);
+                let paths: BTreeSet<PathBuf> = paths.filter(is_real).collect();
+                let paths: Vec<PathBuf> = paths.into_iter().collect();
                 *obeyed = Some((Instant::now(), paths.clone()));
                 paths
             }
         }
     }
-}
 
-fn is_dot_folder(path: &Path) -> bool {
-    path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."))
+    /// Whether commands find a path, there or not, where it lies on this machine.
+    pub(super) fn shows(&self, path: &Path) -> bool {
+        let own = [Path::new("/dev"), Path::new("/proc"), Path::new(STATE), &self.workspace];
+        own.into_iter().chain(TEMPORARY.map(Path::new)).any(|folder| path.starts_with(folder))
+            || self.reached.reaches(path)
+    }
+
+    /// The files that other programs obey and that a command made: those that are there now, and were not before it.
+    pub(super) fn newly_obeyed(&self, before: &[PathBuf]) -> Vec<PathBuf> {
+        *self.obeyed.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        self.obeyed().into_iter().filter(|path| !before.iter().any(|known| path.starts_with(known))).collect()
+    }
 }
 
 /// How programs find the proxy. Both spellings: curl reads one, others the other.

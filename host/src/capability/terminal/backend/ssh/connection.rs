@@ -59,7 +59,7 @@ type Order = (String, Option<oneshot::Sender<()>>);
 
 impl Connection {
     pub(super) async fn open(launcher: Launcher, target: Target) -> Result<Self, Fault> {
-        let socket = Room::new().map_err(Fault::machine("make a folder for the connection"))?;
+        let socket = Room::in_temporary().map_err(Fault::machine("make a folder for the connection"))?;
         // The folder's random name is one for the connection, too.
         let name = socket
             .path()
