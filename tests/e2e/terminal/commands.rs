@@ -44,15 +44,15 @@ struct Ran {
     note: Option<String>,
 }
 
-/// Each command in a task of its own, several at once. The home of the file becomes this one.
-async fn run_all(scene: Arc<Scene>, home: &Path, commands: Vec<String>) -> Vec<Ran> {
+/// Each command in a task of its own and in a scene that `scene` gives, several at once. The home of the file becomes this one.
+async fn run_all(scene: impl Fn() -> Arc<Scene>, home: &Path, commands: Vec<String>) -> Vec<Ran> {
     let (mut running, mut done) = (JoinSet::new(), Vec::new());
     let home = home.display().to_string();
     for (number, command) in commands.into_iter().enumerate() {
         if running.len() >= AT_ONCE {
             done.push(running.join_next().await.unwrap().unwrap());
         }
-        let (scene, home) = (Arc::clone(&scene), home.clone());
+        let (scene, home) = (scene(), home.clone());
         running.spawn(async move {
             let text = command.replace("/home/ada", &home);
             let request = Request { timeout: Some(TIMEOUT), ..Request::shell(text) };
@@ -133,7 +133,8 @@ async fn no_harmful_command_has_an_effect_outside_the_sandbox() {
     let mut victim = Command::new("sleep").arg("10000").stdin(Stdio::null()).spawn().unwrap();
     let workspace = c.home.join("project");
     let (before, machine_before) = (content(c.outside.path(), &workspace), machine());
-    let ran = run_all(Arc::new(c.scene), &c.home, harmful).await;
+    let scene = Arc::new(c.scene);
+    let ran = run_all(|| Arc::clone(&scene), &c.home, harmful).await;
     let readers: Vec<&str> =
         ran.iter().filter(|one| one.text.contains(SECRET)).map(|one| one.command.as_str()).collect();
     assert!(readers.is_empty(), "keys and files of the host were read: {readers:#?}");
@@ -166,19 +167,28 @@ fn project(folder: &Path) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[allow(clippy::print_stderr)]
 async fn the_sandbox_is_in_the_way_of_few_daily_commands() {
     let daily = rows("daily.jsonl");
     assert!(daily.len() >= 300, "only {} daily commands", daily.len());
     // The toolchains of this machine lie in the real home. Commands see them and write to a home of their task's own.
     let home = PathBuf::from(std::env::var_os("HOME").unwrap());
-    let workspace = tempfile::tempdir().unwrap();
-    project(workspace.path());
-    let backend = Local::new(launcher(), workspace.path()).unwrap();
-    let backend = backend.confined(Arc::new(sandbox(Layers::All, workspace.path(), &home).unwrap()), false);
+    let template = tempfile::tempdir().unwrap();
+    project(template.path());
+    // A workspace for each: what one command does is not to be in the way of another.
+    let scene = || {
+        let workspace = tempfile::tempdir().unwrap();
+        let source = template.path().join(".");
+        assert!(Command::new("cp").arg("-a").arg(source).arg(workspace.path()).status().unwrap().success());
+        let sandbox = sandbox(Layers::All, workspace.path(), &home).unwrap();
+        let backend = Local::new(launcher(), workspace.path()).unwrap().confined(Arc::new(sandbox), false);
+        Arc::new(Scene::on(Arc::new(backend), workspace))
+    };
     let count = daily.len();
-    let done = run_all(Arc::new(Scene::on(Arc::new(backend), workspace)), &home, daily).await;
+    let done = run_all(scene, &home, daily).await;
     // The hint names the sandbox as the likely cause. A missing program or file is not its doing.
     let is_held = |one: &&Ran| one.note.as_ref().is_some_and(|note| note.contains("sandbox"));
-    let held: Vec<&str> = done.iter().filter(is_held).map(|one| one.command.as_str()).collect();
+    let held: Vec<(&str, &str)> = done.iter().filter(is_held).map(|one| (&*one.command, &*one.text)).collect();
+    eprintln!("{} of {count} held: {held:#?}", held.len());
     assert!(held.len() * 100 <= count * HELD_PERCENT, "{} of {count} were held: {held:#?}", held.len());
 }

@@ -5,7 +5,7 @@ use std::{
     net::{TcpListener, UdpSocket},
     os::unix::net::{UnixDatagram, UnixListener},
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{Arc, LazyLock},
 };
 
 use super::{Scene, launcher};
@@ -76,11 +76,15 @@ pub(super) fn sandbox(layers: Layers, workspace: &Path, home: &Path) -> Result<S
 
 /// The interpreter of this machine and the folder that it needs: it may lie in a home that is not the test's.
 pub(super) fn python() -> (String, PathBuf) {
-    let mut command = std::process::Command::new("python3");
-    let output = command.args(["-c", "import sys; print(sys.executable); print(sys.base_prefix)"]).output().unwrap();
-    let text = String::from_utf8(output.stdout).unwrap();
-    let (program, prefix) = text.trim().split_once('\n').expect("python3 is not installed: run guests.sh setup-tests");
-    (program.to_owned(), prefix.into())
+    static PYTHON: LazyLock<(String, PathBuf)> = LazyLock::new(|| {
+        let mut command = std::process::Command::new("python3");
+        let print = "import sys; print(sys.executable); print(sys.base_prefix)";
+        let text = String::from_utf8(command.args(["-c", print]).output().unwrap().stdout).unwrap();
+        let (program, prefix) =
+            text.trim().split_once('\n').expect("python3 is not installed: run guests.sh setup-tests");
+        (program.to_owned(), prefix.into())
+    });
+    PYTHON.clone()
 }
 
 impl Confined {

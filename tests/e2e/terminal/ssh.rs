@@ -131,10 +131,12 @@ async fn a_deadline_holds_there_and_daemons_end_with_their_command() {
     let command = format!("trap '' TERM HUP; {daemon}; echo begun; {}", scene.sleep());
     let outcome = scene.run(Request { timeout, ..Request::shell(command) }).await;
     assert_eq!((outcome.ended, outcome.output.text.as_str()), (Ended::Timeout, "begun\n"));
-    scene.nothing_is_left();
+    // The watch over there ends a moment after it answered.
+    until("everything there ended", || processes_with(&scene.mark).is_empty()).await;
     let outcome = scene.shell(&format!("{daemon}; {} & echo done", scene.sleep())).await;
     assert_eq!((outcome.ended, outcome.output.text.as_str()), (Ended::Exit(0), "done\n"));
-    scene.nothing_is_left();
+    // The watch over there ends a moment after it answered.
+    until("everything there ended", || processes_with(&scene.mark).is_empty()).await;
 }
 
 #[tokio::test]

@@ -400,11 +400,13 @@ mod tests {
             assert_eq!(judged(command).0, Verdict::Allow, "{command}");
         }
         // Asked about unconfined, but not for an obeyed file: a pattern without a leading dot matches no hidden name.
-        for command in ["sed -i s/a/b/ *.json", "mkdir -p .vscode", "git commit -m x"] {
+        for command in ["sed -i s/a/b/ *.json", "git commit -m x"] {
             assert!(!judged(command).1.contains(&Category::Persistence), "{command}");
         }
         for command in ["sed -i s/a/b/ .vscode/*", "cp x .v*/tasks.json", "echo x > $HOME/.local/bin/ls"] {
-            assert_eq!(judged(command), (Verdict::Ask, vec![Category::Persistence]), "{command}");
+            let (verdict, categories) = judged(command);
+            assert_eq!(verdict, Verdict::Ask, "{command}");
+            assert!(categories.contains(&Category::Persistence), "{command}: {categories:?}");
         }
     }
 }

@@ -179,11 +179,10 @@ impl Sandbox {
         }
     }
 
-    /// Whether commands find a path, there or not, where it lies on this machine.
+    /// Whether commands find a path, there or not, where it lies on this machine. Their /tmp is their own.
     pub(super) fn shows(&self, path: &Path) -> bool {
         let own = [Path::new("/dev"), Path::new("/proc"), Path::new(STATE), &self.workspace];
-        own.into_iter().chain(TEMPORARY.map(Path::new)).any(|folder| path.starts_with(folder))
-            || self.reached.reaches(path)
+        own.into_iter().any(|folder| path.starts_with(folder)) || self.reached.reaches(path)
     }
 
     /// The files that other programs obey and that a command made: those that are there now, and were not before it.
