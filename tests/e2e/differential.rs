@@ -7,10 +7,18 @@ use std::{
     fs,
     os::unix::fs::{PermissionsExt, symlink},
     path::{Path, PathBuf},
-    process::{Command, Stdio},
+    sync::Arc,
 };
 
-use hermes_host::approval::shell::{Surroundings, Verdict, judge};
+use hermes_host::{
+    approval::shell::{Surroundings, Verdict, judge},
+    capability::terminal::{Request, Terminal, backend::Local},
+};
+
+use crate::terminal::{
+    launcher,
+    sandbox::{Layers, sandbox},
+};
 
 /// How many programs a run makes. Some hundred take seconds; hours by hand find more.
 const PROGRAMS: u64 = 500;
@@ -166,15 +174,25 @@ impl Bench {
         Surroundings { directory: work.clone(), workspace: work.clone(), home: work, ..Surroundings::default() }
     }
 
-    /// Runs a program in bash, and says whether the payload ran. Limits keep a mutation that loops or grows from doing harm.
-    fn runs_payload(&self, number: u64, program: &str) -> bool {
+    /// Commands in the sandbox, with this folder as their workspace: a mutation may do anything.
+    fn terminal(&self) -> Terminal {
+        let sandbox = sandbox(Layers::All, self.root.path(), self.root.path()).unwrap();
+        let backend = Local::new(launcher(), self.root.path()).unwrap().confined(Arc::new(sandbox), false);
+        Terminal::new(Arc::new(backend), None)
+    }
+
+    /// Runs a program in bash, and says whether the payload ran. Limits keep a mutation that loops or grows from taking long.
+    async fn runs_payload(&self, terminal: &Terminal, number: u64, program: &str) -> bool {
         let canary = self.at("canaries").join(number.to_string());
+        let variable = |name: &str, path: PathBuf| format!("{name}={}", path.display());
+        let variables =
+            [variable("PATH", self.at("path")), variable("HOME", self.at("work")), variable("CANARY", canary.clone())];
         let limits = "ulimit -f 1024 -t 5 -v 1000000; exec timeout -s KILL 5 bash --noprofile --norc -c \"$1\"";
-        let mut command = Command::new("/bin/bash");
-        command.args(["--noprofile", "--norc", "-c", limits, "bash", program]).current_dir(self.at("work")).env_clear();
-        command.env("PATH", self.at("path")).env("HOME", self.at("work")).env("CANARY", &canary);
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        command.status().unwrap();
+        let bash = ["/bin/bash", "--noprofile", "--norc", "-c", limits, "bash", program].map(str::to_owned);
+        let words: Vec<String> = ["-i".to_owned()].into_iter().chain(variables).chain(bash).collect();
+        let request = Request { workdir: Some(self.at("work")), ..Request::exec("/usr/bin/env", words) };
+        // bash can't be given a NUL.
+        let _ = terminal.run("differential", request).await;
         canary.exists()
     }
 }
@@ -183,10 +201,11 @@ fn number(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
 }
 
-#[test]
+#[tokio::test]
 #[allow(clippy::print_stderr)]
-fn a_program_that_runs_the_payload_is_not_allowed() {
+async fn a_program_that_runs_the_payload_is_not_allowed() {
     let bench = Bench::new();
+    let terminal = bench.terminal();
     let around = bench.surroundings();
     let count = number("HERMES_DIFFERENTIAL_PROGRAMS", PROGRAMS);
     let mut dice = Dice(number("HERMES_DIFFERENTIAL_SEED", 0x5EED).max(1));
@@ -195,9 +214,8 @@ fn a_program_that_runs_the_payload_is_not_allowed() {
     let plain = BLOCKS.iter().map(|block| block.replace('@', PAYLOAD)).collect::<Vec<_>>();
     for at in 0..count {
         let program = plain.get(at as usize).cloned().unwrap_or_else(|| dice.program());
-        // bash can't be given a NUL, and no command holds one.
         let is_allowed = judge(&program, &around).verdict == Verdict::Allow;
-        let runs = bench.runs_payload(at, &program);
+        let runs = bench.runs_payload(&terminal, at, &program).await;
         ran += u64::from(runs);
         allowed += u64::from(is_allowed);
         if runs && is_allowed {

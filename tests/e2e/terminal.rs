@@ -8,7 +8,7 @@ mod escalation;
 mod escapes;
 mod foreground;
 mod resources;
-mod sandbox;
+pub(crate) mod sandbox;
 mod ssh;
 mod swaps;
 mod tools;

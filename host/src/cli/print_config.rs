@@ -48,7 +48,7 @@ pub(super) struct Launch {
     pub(super) http: Option<Http>,
 }
 
-/// A server that somebody starts, with settings that were found good.
+/// A server that is started by hand, with settings that were checked.
 #[derive(Clone, Debug)]
 pub(super) struct Http {
     /// Where it listens.

@@ -126,8 +126,10 @@ pub(super) fn run(options: &Options, args: &Args, is_http_named: bool) -> Result
         None => None,
     };
     let host = options.serving_host(token_file)?;
-    if !options.quiet && !args.stdio {
-        list::show_found(&host, &config.file.read()?)?;
+    match args.stdio {
+        true => options.note(&format!("Commands: {}", config.file.read()?.terminal.summary())),
+        false if options.quiet => {}
+        false => list::show_found(&host, &config.file.read()?)?,
     }
     let watched: Vec<PathBuf> = host.folders().iter().chain(host.hook_folders()).cloned().collect();
     let watcher = Watcher::new(&watched).context("failed to watch the folders")?;

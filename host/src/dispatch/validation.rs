@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// Steps that checking may take on the caller's thread: under a millisecond with usual schemas, some forty with the slowest patterns.
-/// Lower, and calls of a few kilobytes pay for another thread; higher, and a hostile schema holds up whoever serves. Attack 59.
+/// Lower, and calls of a few kilobytes pay for another thread; higher, and a hostile schema holds up the serving thread. Attack 59.
 pub(super) const INLINE_STEPS: u64 = 1_000_000;
 
 /// Checks on threads of their own at the same time. A match of a pattern ends at its own bound and not at the deadline: without this,

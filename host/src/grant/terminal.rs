@@ -69,7 +69,10 @@ impl<'de> Deserialize<'de> for TerminalConfig {
             return Err(D::Error::custom("backend = \"ssh\" needs ssh = { host = \"…\" }"));
         }
         for path in read.iter().chain(&write) {
-            located(path, Path::new("/")).map_err(D::Error::custom)?;
+            let place = located(path, Path::new("/workspace")).map_err(D::Error::custom)?;
+            if place.parent().is_none() {
+                return Err(D::Error::custom("read and write can't name /, the whole machine; name the folders in it"));
+            }
         }
         let known: Vec<&str> = cache_names().collect();
         if let Some(unknown) = caches.iter().find(|name| !known.contains(&name.as_str())) {
@@ -111,7 +114,7 @@ impl TerminalConfig {
         }
     }
 
-    /// What the commands of a component may ask for. Only bundled ones may ask: a stranger's words are no reason.
+    /// What the commands of a component may ask for. Only bundled ones may ask: the reason of an unknown component is worth nothing.
     pub fn escalations(&self, is_bundled: bool) -> EscalationRules {
         match is_bundled {
             true => self.escalations,

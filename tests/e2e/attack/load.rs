@@ -83,8 +83,12 @@ pub(super) fn a_compile_that_was_late_is_not_remembered() {
     let stage = Stage::with("bomb", &bomb()).compiler(Compiler::Worker(PROGRAM.into(), late));
     for _ in 0..2 {
         let host = stage.host();
-        assert_refusal(host.catalogue().refusals(), "it took longer than 1 s on a machine that is busy");
-        assert!(!host.catalogue().refusals()[0].reason.contains("remembered"));
+        // On a busy machine the good tool may be late, too.
+        let catalogue = host.catalogue();
+        let bomb: Vec<_> =
+            catalogue.refusals().iter().filter(|it| it.place.to_string().contains("bomb")).cloned().collect();
+        assert_refusal(&bomb, "it took longer than 1 s on a machine that is busy");
+        assert!(!bomb[0].reason.contains("remembered"));
     }
     // A worker that does not come to anything in its time, as on a machine that others keep busy. The next one does.
     let stage = Stage::with("victim", &guest::good("victim"));

@@ -32,7 +32,7 @@ const SLOW: &str = r#"{"properties":{"a":{"items":{"pattern":"[ab]*a[ab]{990}c|z
 /// The runtime has one thread: were the arguments checked on it, the good tool would wait for them.
 #[test]
 pub(super) fn arguments_that_take_long_to_check_hold_up_no_other_call() {
-    let stage = Stage::with("slow", &registers("slow", SLOW)).limits("slow", r#"timeout = "1s""#);
+    let stage = Stage::with("slow", &registers("slow", SLOW)).limits("slow", r#"timeout = "5s""#);
     let host = stage.host();
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let arguments = slow_arguments();

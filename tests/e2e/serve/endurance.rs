@@ -25,7 +25,7 @@ use crate::{cli::Place, guest};
 const NOISE: f64 = 1.1;
 
 /// How long the good tool may take beside calls that never end.
-const SOON: Duration = Duration::from_secs(1);
+const SOON: Duration = Duration::from_secs(10);
 
 fn place() -> Place {
     let place = Place::new();

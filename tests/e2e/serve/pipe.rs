@@ -185,7 +185,7 @@ impl Pipe {
         let start = Instant::now();
         let answer = self.request("tools/call", params);
         assert_eq!(text(&answer["result"]), "ok", "{answer}");
-        assert!(start.elapsed() < Duration::from_secs(2), "the good tool took {:?}", start.elapsed());
+        assert!(start.elapsed() < super::PATIENCE, "the good tool took {:?}", start.elapsed());
     }
 
     /// Closes the pipe and waits for the end: what still came, how it ended, and what it logged.

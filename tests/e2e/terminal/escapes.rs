@@ -169,6 +169,50 @@ async fn shared_memory_and_queues_end_with_a_namespaced_command() {
 }
 
 #[tokio::test]
+async fn without_namespaces_system_v_ipc_is_refused() {
+    let c = confined(Layers::WithoutNamespaces, false);
+    let before = fs::read_to_string("/proc/sysvipc/shm").unwrap();
+    for command in ["ipcmk -M 4096", "ipcmk -Q", "ipcmk -S 1", "ipcrm -m 0"] {
+        assert!(!c.works(command).await, "{command}");
+    }
+    assert_eq!(fs::read_to_string("/proc/sysvipc/shm").unwrap(), before);
+}
+
+/// Each line is a system call by its number on x86-64, and how it is refused: EPERM or ENOSYS.
+#[cfg(target_arch = "x86_64")]
+#[tokio::test]
+async fn refused_system_calls_say_so() {
+    let calls = [
+        ("add_key", "248, b'user', b'x', b'y', 1, -3"),
+        ("keyctl", "250, 0, -3, 1"),
+        ("request_key", "249, b'user', b'x', 0, 0"),
+        ("bpf", "321, 0, 0, 0"),
+        ("perf_event_open", "298, 0, 0, -1, -1, 0"),
+        ("userfaultfd", "323, 0"),
+        ("io_uring_setup", "425, 8, 0"),
+        ("setns", "308, 0, 0"),
+        ("unshare of a user namespace", "272, 0x10000000"),
+        ("open_by_handle_at", "304, -100, b'x', 0"),
+        ("kcmp", "312, 1, 1, 0, 0, 0"),
+        ("kexec_load", "246, 0, 0, 0, 0"),
+        ("mount", "165, b'none', b'/tmp', b'tmpfs', 0, 0"),
+        ("chroot", "161, b'/'"),
+        ("clone3", "435, 0, 0"),
+        ("openat2", "437, -100, b'x', 0, 0"),
+    ];
+    for layers in LAYERS {
+        let c = confined(layers, false);
+        for (name, arguments) in calls {
+            let program = format!(
+                "import ctypes; l = ctypes.CDLL(None, use_errno=True); print(l.syscall({arguments}), ctypes.get_errno())"
+            );
+            let text = c.scene.text(&format!("{} -c \"{program}\"", python().0)).await;
+            assert!(["-1 1\n", "-1 38\n"].contains(&text.as_str()), "{layers:?} {name}: {text}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn what_a_command_puts_into_tmp_is_seen_by_its_task_alone() {
     let c = confined(Layers::All, false);
     let name = format!("/tmp/private-{}", std::process::id());

@@ -18,7 +18,7 @@ use tempfile::TempDir;
 
 /// What holds the commands of a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Layers {
+pub(crate) enum Layers {
     /// Namespaces, Landlock and seccomp.
     All,
     /// Landlock and seccomp alone.
@@ -61,7 +61,7 @@ pub(super) fn confined(layers: Layers, network: bool) -> Confined {
     Confined { scene, outside, home }
 }
 
-pub(super) fn sandbox(layers: Layers, workspace: &Path, home: &Path) -> Result<Sandbox, Fault> {
+pub(crate) fn sandbox(layers: Layers, workspace: &Path, home: &Path) -> Result<Sandbox, Fault> {
     let site = SandboxSite { workspace, home: Some(home), hidden: &[] };
     let policy = SandboxPolicy { read: vec![python().1], ..SandboxPolicy::default() };
     let sandbox = Sandbox::new(&launcher(), site, &policy)?;

@@ -14,7 +14,7 @@ pub struct Surroundings {
     pub home: Option<String>,
     /// The folder that the agent may work in, absolute.
     pub workspace: Option<String>,
-    /// Whether the workspace is a git repository of its own. Elsewhere git may obey a configuration that nobody chose.
+    /// Whether the workspace is a git repository of its own. Elsewhere git may obey a configuration that the operator did not choose.
     pub is_repository: bool,
     /// Where the host keeps its own files, beside `~/.hermes`: its home, its configuration, its components. Absolute, in every
     /// spelling that leads there.

@@ -60,6 +60,17 @@ async fn a_reviewer_does_not_buy_it_and_is_not_even_asked() {
 }
 
 #[tokio::test]
+async fn a_reviewer_is_not_asked_about_an_escalation() {
+    use crate::capability::terminal::{Escalation, EscalationKind};
+    let server = StandIn::saying("APPROVE");
+    let gate = gate("mode = 'smart'").with_reviewer(server.reviewer());
+    let escalation = Escalation { to: EscalationKind::Unconfined, reason: "it needs it".into(), is_allowed: false };
+    let ruling = gate.command(&asker(), "ls", &here(), Some(&escalation)).await;
+    assert!(why(ruling).contains("nobody to ask"));
+    assert!(server.requests.try_recv().is_err());
+}
+
+#[tokio::test]
 async fn asking_nobody_does_not_buy_it() {
     let gate = gate("mode = 'off'");
     for command in NEVER {

@@ -53,7 +53,7 @@ impl CallState {
 }
 
 impl CallState {
-    /// Puts changes of files that other programs obey before whoever decides. The call's clock stands still meanwhile.
+    /// Asks for a decision about changes of files that other programs obey. The call's clock is paused meanwhile.
     async fn decide_changes(
         &mut self,
         folders: &Folders,
@@ -167,7 +167,7 @@ impl wit::Host for CallState {
         }
         Ok(make(Permit::of(obeyed)).await.map_err(|unmade| match unmade {
             Unmade::Fault(fault) => fault,
-            Unmade::Obeyed(_) => fault(Reason::Changed, "the files have changed while somebody decided; try again"),
+            Unmade::Obeyed(_) => fault(Reason::Changed, "the files have changed during the decision; try again"),
         }))
     }
 

@@ -44,7 +44,7 @@ pub(super) use wasi::link as link_wasi;
 #[derive(Debug)]
 pub(crate) struct Files {
     folders: Arc<Folders>,
-    /// The call; none for a check, which changes nothing that somebody would have to decide about.
+    /// The call; none for a check, which changes nothing that needs a decision.
     caller: Option<ChangeCaller>,
     budget: Arc<budget::Budget>,
     /// The directories that the guest holds by WASI, by their handles.

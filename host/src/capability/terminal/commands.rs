@@ -46,7 +46,7 @@ pub struct EscalationRules {
 
 /// What becomes of a command that asks for less confinement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[serde(try_from = "toml::Value")]
 pub enum EscalationRule {
     /// A person decides.
     #[default]
@@ -55,6 +55,19 @@ pub enum EscalationRule {
     Allow,
     /// It is refused.
     Never,
+}
+
+impl TryFrom<toml::Value> for EscalationRule {
+    type Error = String;
+
+    fn try_from(value: toml::Value) -> Result<Self, String> {
+        match value.as_str() {
+            Some("ask") => Ok(Self::Ask),
+            Some("allow") => Ok(Self::Allow),
+            Some("never") => Ok(Self::Never),
+            _ => Err(format!("it is \"ask\", \"allow\" or \"never\", not {value}")),
+        }
+    }
 }
 
 impl Commands {

@@ -28,7 +28,7 @@ mod proxy;
 mod quote;
 mod readers;
 mod request;
-mod room;
+mod scratch;
 mod state;
 mod task;
 mod terminals;

@@ -18,7 +18,7 @@ use super::{
     environment::{self, Variables},
     limits::TASKS,
     request::Decided,
-    room::Room,
+    scratch::ScratchDir,
     state::Left,
 };
 
@@ -47,8 +47,8 @@ struct State {
 }
 
 impl Task {
-    fn new(cwd: PathBuf, variables: Variables, rooms: &Path) -> io::Result<Self> {
-        let folder = TempDir::new_in(rooms)?;
+    fn new(cwd: PathBuf, variables: Variables, scratch: &Path) -> io::Result<Self> {
+        let folder = TempDir::new_in(scratch)?;
         let state_folder = folder.path().join(STATE);
         fs::create_dir(&state_folder)?;
         Ok(Self {
@@ -138,25 +138,25 @@ pub(crate) struct Tasks {
     cwd: PathBuf,
     variables: Variables,
     /// Holds the folders of all tasks, and is removed after them.
-    rooms: Room,
+    scratch: ScratchDir,
 }
 
 impl Tasks {
     /// Every task begins here, with these.
     pub(crate) fn new(cwd: PathBuf, variables: Variables) -> io::Result<Self> {
-        let rooms = Room::new(&cwd)?;
-        fs::create_dir(rooms.path().join(MOUNT_POINT))?;
-        Ok(Self { tasks: Mutex::default(), cwd, variables, rooms })
+        let scratch = ScratchDir::new(&cwd)?;
+        fs::create_dir(scratch.path().join(MOUNT_POINT))?;
+        Ok(Self { tasks: Mutex::default(), cwd, variables, scratch })
     }
 
     /// Where the tasks have their folders. No task is to look into another's.
-    fn rooms(&self) -> &Path {
-        self.rooms.path()
+    fn scratch(&self) -> &Path {
+        self.scratch.path()
     }
 
     /// An empty folder at which the root of a confined command is mounted.
     pub(crate) fn mount_point(&self) -> PathBuf {
-        self.rooms().join(MOUNT_POINT)
+        self.scratch().join(MOUNT_POINT)
     }
 
     /// A task, from now on if it is new.
@@ -172,7 +172,7 @@ impl Tasks {
             };
             tasks.remove(&idle);
         }
-        let task = Arc::new(Task::new(self.cwd.clone(), self.variables.clone(), self.rooms())?);
+        let task = Arc::new(Task::new(self.cwd.clone(), self.variables.clone(), self.scratch())?);
         tasks.insert(name.to_owned(), (Arc::clone(&task), Instant::now()));
         Ok(task)
     }

@@ -84,7 +84,7 @@ impl TokenFile {
         self.read()
     }
 
-    /// Writes the whole token to a file beside it, which then gets the name, unless the name is taken: nobody ever reads half a token.
+    /// Writes the whole token to a file beside it, which then gets the name, unless the name is taken: no reader sees half a token.
     fn make(&self, home: &Path) -> io::Result<()> {
         if self.path.symlink_metadata().is_ok() {
             return Err(io::ErrorKind::AlreadyExists.into());

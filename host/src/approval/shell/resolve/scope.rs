@@ -96,7 +96,7 @@ impl Scope {
         }
     }
 
-    /// Keeps only what is the same here and there: one of the two happened, and nobody knows which.
+    /// Keeps only what is the same here and there: one of the two happened, and which is not known.
     pub(crate) fn merge(&mut self, other: &Self) {
         self.forget_changed_variables(other);
         if self.positional != other.positional {

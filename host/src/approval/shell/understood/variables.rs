@@ -78,7 +78,7 @@ pub(crate) fn inherited(walker: &mut Walker, surroundings: &Surroundings) {
     }
 }
 
-/// A search path without folders that the agent or everybody writes.
+/// A search path without folders that the agent or other users can write.
 fn plain_search_path(walker: &Walker, text: &str) -> bool {
     let places = &walker.scope.places;
     text.split(':').all(|folder| {

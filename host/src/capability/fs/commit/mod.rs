@@ -4,7 +4,7 @@
 //! changes are made with a permit for these very files.
 //!
 //! First everything is looked at and nothing done: where each change lies, whether it may be made, whether it is meant for what is
-//! there. Then the new contents are written beside their files, under names nobody looks for, and synced. Only then do they take
+//! there. Then the new contents are written beside their files, under names that lists omit, and synced. Only then do they take
 //! their places, each in one step of the kernel; if one can't, those before it are put back. A process that dies at any moment leaves
 //! every file whole, old or new.
 
@@ -47,7 +47,7 @@ fn cost(changes: &[Change]) -> u64 {
 pub(super) enum Unmade {
     /// They can't, or may not.
     Fault(Fault),
-    /// Other programs obey these files, so somebody has to decide first. Nothing was done.
+    /// Other programs obey these files, so a decision comes first. Nothing was done.
     Obeyed(Vec<ObeyedChange>),
 }
 
@@ -57,7 +57,7 @@ impl From<Fault> for Unmade {
     }
 }
 
-/// Makes the changes. With a permit to look it stops before those that somebody has to decide about. Blocks.
+/// Makes the changes. With a permit to look it stops before those that need a decision. Blocks.
 pub(super) fn commit(
     folders: &Folders,
     task: Option<&str>,

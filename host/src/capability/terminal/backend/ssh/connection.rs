@@ -21,7 +21,7 @@ use super::{
         child::{Event, Inlet, finish},
         environment,
         output::Lines,
-        room::Room,
+        scratch::ScratchDir,
     },
     Target, remote,
 };
@@ -42,7 +42,7 @@ pub(super) struct Connection {
     launcher: Launcher,
     target: Target,
     /// Holds the master's socket.
-    socket: Room,
+    socket: ScratchDir,
     name: String,
     /// The folder there for what commands leave.
     room: PathBuf,
@@ -59,7 +59,7 @@ type Order = (String, Option<oneshot::Sender<()>>);
 
 impl Connection {
     pub(super) async fn open(launcher: Launcher, target: Target) -> Result<Self, Fault> {
-        let socket = Room::in_temporary().map_err(Fault::machine("make a folder for the connection"))?;
+        let socket = ScratchDir::in_temporary().map_err(Fault::machine("make a folder for the connection"))?;
         // The folder's random name is one for the connection, too.
         let name = socket
             .path()

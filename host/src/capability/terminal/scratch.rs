@@ -25,12 +25,12 @@ const YOUNG: Duration = Duration::from_secs(60);
 
 /// A folder that nobody else can look into, removed when it is dropped.
 #[derive(Debug)]
-pub(crate) struct Room {
+pub(crate) struct ScratchDir {
     folder: TempDir,
     _lock: File,
 }
 
-impl Room {
+impl ScratchDir {
     /// A new one outside the workspace, after a look for those whose host is gone. Commands write in the workspace: there one could swap
     /// the folders of a task for symlinks.
     pub(crate) fn new(workspace: &Path) -> io::Result<Self> {
@@ -96,7 +96,7 @@ mod tests {
     #[test]
     fn only_the_folder_of_a_dead_host_is_removed() {
         let place = tempfile::tempdir().unwrap();
-        let living = Room::new_in(place.path()).unwrap();
+        let living = ScratchDir::new_in(place.path()).unwrap();
         let dead = place.path().join(format!("{PREFIX}dead"));
         fs::create_dir(&dead).unwrap();
         fs::write(dead.join(LOCK), OURS).unwrap();
