@@ -38,7 +38,6 @@ impl CommandCgroup {
                 Controller::Memory => vec![("memory.limit_in_bytes", limits.memory_bytes)],
                 Controller::Pids => vec![("pids.max", limits.processes)],
             };
-            sweep(&parent);
             // A user who may not make one has the limits on each process.
             if own.enter_one(&parent, &settings).is_ok() {
                 own.limits_memory |= controller != Controller::Pids;
@@ -80,7 +79,12 @@ impl Drop for CommandCgroup {
 }
 
 /// Removes cgroups of commands whose supervisor was killed. The kernel keeps those with a process in them.
-fn sweep(parent: &Path) {
+pub(crate) fn sweep() {
+    let memberships = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+    parents(&memberships).iter().for_each(|(_, parent)| sweep_below(parent));
+}
+
+fn sweep_below(parent: &Path) {
     for entry in fs::read_dir(parent).into_iter().flatten().flatten() {
         let name = entry.file_name();
         let supervisor = name.to_str().and_then(|name| name.strip_prefix(PREFIX)).and_then(|id| id.parse::<u32>().ok());

@@ -10,7 +10,7 @@ use rustix::process::geteuid;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    COMMAND, Confinement, Failure, INIT, Mount, MountAccess, NOT_RUN, Namespaces, Network, Report, Stage,
+    COMMAND, Confinement, Failure, INIT, Mount, MountAccess, NOT_RUN, Namespaces, Network, Report, Stage, cgroup,
     landlock::{self, LandlockSupport},
     namespace,
     plan::Launch,
@@ -49,6 +49,8 @@ pub enum NamespaceSupport {
 
 /// Tells what this kernel can hold, as JSON, and exits.
 pub(crate) fn run() -> Result<Infallible, Failure> {
+    // A host looks once, before its first command.
+    cgroup::sweep();
     let layers = ConfinementLayers { landlock: landlock::support(), namespaces: namespaces() };
     let text = serde_json::to_string(&layers).map_err(|why| (NOT_RUN, why.to_string()))?;
     io::stdout().write_all(text.as_bytes()).map_err(|why| (NOT_RUN, why.to_string()))?;

@@ -1,6 +1,8 @@
 //! Files that other programs obey without being asked: the rows of `obeyed.toml`.
 
 use std::{
+    collections::HashSet,
+    ffi::OsString,
     fs,
     path::{Path, PathBuf},
     sync::LazyLock,
@@ -96,7 +98,14 @@ pub(crate) fn in_workspace(workspace: &Path, home: Option<&Path>) -> Vec<PathBuf
     let of = |anchor: Anchor, base: &Path| -> Vec<PathBuf> {
         patterns().filter(|it| it.anchor() == anchor).map(|it| base.join(it.below())).collect()
     };
+    // One look at the names there instead of one at each pattern.
+    let entries = fs::read_dir(workspace).into_iter().flatten().flatten();
+    let names: HashSet<OsString> = entries.map(|entry| entry.file_name()).collect();
     let mut found = of(Anchor::Anywhere, workspace);
+    found.retain(|path| {
+        let below = path.strip_prefix(workspace).ok().and_then(|below| below.iter().next());
+        below.is_some_and(|name| names.contains(name))
+    });
     let at_home = home.map(|home| of(Anchor::Home, home)).unwrap_or_default();
     found.extend(at_home.into_iter().filter(|path| path.starts_with(workspace) && path != workspace));
     found.retain(exists);

@@ -142,3 +142,55 @@ async fn files_that_programs_obey_are_named_when_a_command_makes_them() {
     // Now that they are known they are read-only.
     assert!(!c.works("echo y > .mcp.json").await);
 }
+
+/// A background command of the task exchanges two folders of the home while the next command's files are mounted.
+#[tokio::test]
+async fn folders_of_the_home_that_change_places_lead_past_no_cover() {
+    use hermes_host::capability::terminal::{Request, backend::Local};
+    use std::sync::Arc;
+    let c = confined(Layers::All, false);
+    let project = c.home.join("projects/deep/foo");
+    fs::create_dir_all(project.join(".git/hooks")).unwrap();
+    fs::create_dir_all(project.join(".ssh")).unwrap();
+    fs::write(project.join(".git/config"), "content\n").unwrap();
+    fs::write(project.join(".ssh/id_ed25519"), "content\n").unwrap();
+    let hidden = [project.join(".ssh")];
+    let site = hermes_host::capability::terminal::backend::SandboxSite {
+        workspace: &project,
+        home: Some(&c.home),
+        hidden: &hidden,
+    };
+    let policy = hermes_host::capability::terminal::SandboxPolicy { read: vec![python().1], ..Default::default() };
+    let sandbox = hermes_host::capability::terminal::backend::Sandbox::new(&super::launcher(), site, &policy).unwrap();
+    let backend = Local::new(super::launcher(), &project).unwrap().confined(Arc::new(sandbox), false);
+    let scene = super::Scene::on(Arc::new(backend), tempfile::tempdir().unwrap());
+    let flip = format!(
+        "{0} -c \"import ctypes, os\nos.makedirs('{1}/x/deep', exist_ok=True)\nl = ctypes.CDLL(None)\nopen('ready', 'w')\n\
+         while True: l.syscall(316, -100, b'{1}/projects', -100, b'{1}/x', 2)\"",
+        python().0,
+        c.home.display()
+    );
+    let start = scene.terminal.start(super::TASK, Request::shell(flip), Default::default()).await.unwrap();
+    super::until("it exchanges them", || project.join("ready").exists()).await;
+    for _ in 0..60 {
+        let request = Request::shell(
+            "for f in ~/*/deep/foo ~/*/foo .; do cat $f/.ssh/id_ed25519; echo planted > $f/.git/config; done",
+        );
+        // A command whose directory changed its name meanwhile does not run.
+        if let Ok(outcome) = scene.terminal.run(super::TASK, request).await {
+            assert!(!outcome.output.text.contains("content"), "{}", outcome.output.text);
+        }
+        assert_eq!(fs::read_to_string(project.join(".git/config")).unwrap(), "content\n");
+    }
+    scene.terminal.kill(super::TASK, &start.id).await.unwrap();
+}
+
+#[tokio::test]
+async fn many_folders_do_not_hide_an_obeyed_file_that_was_found() {
+    let c = confined(Layers::All, false);
+    let project = c.home.join("project");
+    fs::create_dir_all(project.join("zz/app/.vscode")).unwrap();
+    fs::write(project.join("zz/app/.vscode/tasks.json"), "content\n").unwrap();
+    after(&c, &["mkdir a{1..2100}", "echo planted > zz/app/.vscode/tasks.json"]).await;
+    assert_eq!(fs::read_to_string(project.join("zz/app/.vscode/tasks.json")).unwrap(), "content\n");
+}

@@ -71,6 +71,20 @@ fn an_ordinary_user_has_the_sandbox_too() {
     assert!(detail.contains("user namespaces, Landlock") || detail.contains("without namespaces ("), "{detail}");
 }
 
+/// Files of the host in the workspace are covered, and a covered folder is not looked into.
+#[test]
+fn an_ordinary_user_may_have_the_hosts_home_in_the_workspace() {
+    let root = tempfile::tempdir().unwrap();
+    as_ordinary_user(root.path(), &["list"]);
+    fs::rename(root.path().join("hermes"), root.path().join("home/work/hermes")).unwrap();
+    std::os::unix::fs::symlink(root.path().join("home/work/hermes"), root.path().join("hermes")).unwrap();
+    let arguments = json!({ "command": "cat hermes/* ; echo end" }).to_string();
+    let output = as_ordinary_user(root.path(), &["call", "terminal", &arguments]);
+    let answer: Value = serde_json::from_str(&stdout(&output)).unwrap_or_else(|why| panic!("{why}: {output:?}"));
+    let text = answer["output"].as_str().unwrap();
+    assert!(text.contains("Permission denied") && text.ends_with("end\n"), "{answer}");
+}
+
 /// As in a container without user namespaces.
 #[test]
 fn doctor_says_what_is_not_held_without_namespaces() {

@@ -58,7 +58,12 @@ pub(crate) fn build(namespaces: &Namespaces, confinement: &Confinement) -> std::
     mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC).map_err(at("/"))?;
     let place = &*namespaces.root;
     mount("tmpfs", place, "tmpfs", MountFlags::NOSUID | MountFlags::NODEV, ROOT_OPTIONS).map_err(at(place))?;
-    let root = Root { root: beneath::open_absolute(place).map_err(at(place))?, mounted: mount_points(&mounts) };
+    let mut root = Root {
+        root: beneath::open_absolute(place).map_err(at(place))?,
+        mounted: mount_points(&mounts),
+        trees: Vec::new(),
+        last_folder: None,
+    };
     // Before the mounts: a workspace may lie in /dev/shm.
     root.devices()?;
     for entry in &confinement.mounts {
@@ -90,21 +95,59 @@ struct Root {
     root: OwnedFd,
     /// The mount points of this machine.
     mounted: Vec<PathBuf>,
+    /// What was mounted so far, by its place. A place in one of these is found from its descriptor: another command of the task may
+    /// rename folders of the home and of /tmp meanwhile, and a name would lead past the mount.
+    trees: Vec<(PathBuf, OwnedFd)>,
+    /// The folder that was opened last, without a mount on it since: neighbours follow each other.
+    last_folder: Option<(PathBuf, OwnedFd)>,
 }
 
 impl Root {
     /// Makes a file or folder appear at its place.
-    fn bind(&self, entry: &Mount) -> Result<()> {
+    fn bind(&mut self, entry: &Mount) -> Result<()> {
         let source = beneath::open_absolute(&entry.source)?;
-        let place = beneath::make(&self.root, &entry.target, beneath::is_directory(&source)?)?;
+        let place = self.make(&entry.target, beneath::is_directory(&source)?)?;
         let tree = attach(&source, &place)?;
+        self.last_folder.take_if(|(folder, _)| folder.starts_with(&entry.target));
         match entry.access {
-            MountAccess::Write => restrict(&tree, MountFlags::empty()),
+            MountAccess::Write => restrict(&tree, MountFlags::empty())?,
             MountAccess::Read => {
                 restrict(&tree, MountFlags::RDONLY)?;
-                self.protect(&entry.source, &tree)
+                self.protect(&entry.source, &tree)?;
             }
         }
+        self.trees.push((entry.target.clone(), tree));
+        Ok(())
+    }
+
+    /// The innermost mount that holds a path, and the path from there.
+    fn base<'a>(&self, path: &'a Path) -> (&OwnedFd, &'a Path) {
+        let holders = self.trees.iter().filter(|(target, _)| path != target && path.starts_with(target));
+        let innermost = holders.max_by_key(|(target, _)| target.as_os_str().len());
+        match innermost.and_then(|(target, tree)| Some((tree, path.strip_prefix(target).ok()?))) {
+            Some(found) => found,
+            None => (&self.root, path),
+        }
+    }
+
+    /// Opens a place in the root, and makes what is missing of it.
+    fn make(&mut self, place: &Path, is_folder: bool) -> Result<OwnedFd> {
+        let (Some(folder), Some(name)) = (place.parent(), place.file_name()) else {
+            return beneath::make(&self.root, place, is_folder);
+        };
+        let opened = match self.last_folder.take() {
+            Some((path, opened)) if path == folder => opened,
+            _ => match self.trees.iter().rev().find(|(target, _)| target == folder) {
+                Some((_, tree)) => beneath::open(tree, Path::new("."))?,
+                None => {
+                    let (base, below) = self.base(folder);
+                    beneath::make(base, below, true)?
+                }
+            },
+        };
+        let made = beneath::make(&opened, Path::new(name), is_folder);
+        self.last_folder = Some((folder.to_owned(), opened));
+        made
     }
 
     /// Makes the file systems that are mounted below a source read-only, too: a remount reaches one mount alone.
@@ -120,16 +163,16 @@ impl Root {
         Ok(())
     }
 
-    fn link(&self, target: &Path, place: &Path) -> Result<()> {
+    fn link(&mut self, target: &Path, place: &Path) -> Result<()> {
         let (Some(folder), Some(name)) = (place.parent(), place.file_name()) else { return Err(Errno::INVAL) };
-        symlinkat(target, beneath::make(&self.root, folder, true)?, name)
+        symlinkat(target, self.make(folder, true)?, name)
     }
 
     fn file_system(&self, kind: &str, place: &str, flags: MountFlags, data: Option<&std::ffi::CStr>) -> Result<()> {
         mount(kind, name_of(&beneath::make(&self.root, Path::new(place), true)?), kind, flags, data)
     }
 
-    fn devices(&self) -> std::result::Result<(), String> {
+    fn devices(&mut self) -> std::result::Result<(), String> {
         for name in DEVICES {
             let device = Path::new("/dev").join(name);
             self.device(&device).map_err(at(&device))?;
@@ -146,8 +189,8 @@ impl Root {
     }
 
     /// A device can be written to through a mount that is read-only, but its mode and owner stay as they are.
-    fn device(&self, device: &Path) -> Result<()> {
-        let place = beneath::make(&self.root, device, false)?;
+    fn device(&mut self, device: &Path) -> Result<()> {
+        let place = self.make(device, false)?;
         let tree = attach(&beneath::open_absolute(device)?, &place)?;
         restrict(&tree, MountFlags::RDONLY | MountFlags::NOEXEC)
     }
@@ -158,10 +201,12 @@ impl Root {
         openat(&self.root, HIDDEN_FILE, flags, Mode::empty()).map_err(at(HIDDEN_FILE))?;
         let empty = beneath::open(&self.root, Path::new(HIDDEN_FILE)).map_err(at(HIDDEN_FILE))?;
         for path in hidden {
-            let below: PathBuf = beneath::relative(path).collect();
-            match beneath::open(&self.root, &below) {
-                // What is not in the root needs no cover, and a symlink leads to what has one of its own.
-                Err(why) if is_absent(why) => {}
+            let (base, below) = self.base(path);
+            let below: PathBuf = beneath::relative(below).collect();
+            match beneath::open(base, &below) {
+                // What is not in the root needs no cover, and a symlink leads to what has one of its own. What this user may not
+                // reach the command may not, either.
+                Err(why) if is_absent(why) || why == Errno::ACCESS => {}
                 opened => opened.and_then(|place| cover(&place, &empty)).map_err(at(path))?,
             }
         }

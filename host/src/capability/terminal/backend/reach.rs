@@ -162,7 +162,8 @@ impl Reached {
 
 /// The innermost mount that a path lies in.
 fn kept_in<'a>(mounts: &'a [Mount], path: &Path) -> Option<&'a Mount> {
-    mounts.iter().rev().find(|mount| path.starts_with(&mount.target))
+    let holders = mounts.iter().filter(|mount| path.starts_with(&mount.target));
+    holders.max_by_key(|mount| mount.target.as_os_str().len())
 }
 
 #[cfg(test)]

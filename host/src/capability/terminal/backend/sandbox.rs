@@ -45,6 +45,8 @@ pub struct Sandbox {
     home: Option<PathBuf>,
     reached: Reached,
     hidden: Vec<PathBuf>,
+    /// Those of them that lie where commands write.
+    movable: Vec<PathBuf>,
     /// Whether a user namespace comes first; nothing, if there are no namespaces.
     namespaces: Option<bool>,
     /// Files of the workspace that other programs obey, and when they were found.
@@ -80,8 +82,20 @@ impl Sandbox {
         let mut hidden = keys::places(home.as_deref(), site.hidden);
         hidden.sort();
         hidden.dedup();
+        // What lies in a covered folder needs no cover of its own.
+        let mut covered: Vec<PathBuf> = Vec::new();
+        for path in hidden {
+            if !covered.last().is_some_and(|last| path.starts_with(last)) {
+                covered.push(path);
+            }
+        }
+        let hidden = covered;
         let reached = reach::reached(&workspace, home.as_deref(), policy);
-        let sandbox = Self { workspace, home, reached, hidden, namespaces, obeyed: Mutex::default() };
+        let writable = reached.mounts.iter().filter(|mount| mount.access == MountAccess::Write);
+        let writable: Vec<&Path> = writable.map(|mount| &*mount.target).chain([&*workspace]).collect();
+        let is_movable = |path: &&PathBuf| writable.iter().any(|folder| path.starts_with(folder));
+        let movable = hidden.iter().filter(is_movable).cloned().collect();
+        let sandbox = Self { workspace, home, reached, hidden, movable, namespaces, obeyed: Mutex::default() };
         if namespaces.is_none() { sandbox.without_namespaces() } else { Ok(sandbox) }
     }
 
@@ -126,7 +140,7 @@ impl Sandbox {
             let network = if network { Network::Shared } else { Network::None };
             let Reached { mounts, symlinks } = reached.ordered();
             let confinement = Confinement { mounts, symlinks, hidden: self.hidden.clone(), network, namespaces: None };
-            return Ok(Confined { confinement, state, variables, obeyed: self.obeyed() });
+            return Ok(Confined { confinement, state, variables, obeyed: self.obeyed(OBEYED_INTERVAL) });
         };
         let mut place = |source: PathBuf, target: &Path| {
             reached.mounts.push(Mount { target: target.to_owned(), ..Mount::at(source, MountAccess::Write) });
@@ -140,11 +154,12 @@ impl Sandbox {
         if let Some(home) = self.home.as_deref().filter(|home| !home.starts_with(&self.workspace)) {
             place(folder("home")?, home);
         }
-        let obeyed = self.obeyed();
+        let obeyed = self.obeyed(OBEYED_INTERVAL);
         reached.mounts.extend(obeyed.iter().map(|path| Mount::at(path, MountAccess::Read).optional()));
         let mut reached = reached.ordered();
         // Under another name they would not be covered.
-        obeyed.iter().chain(&self.hidden).filter(|path| path.exists()).for_each(|path| reached.pin(path));
+        let movable = self.movable.iter().filter(|path| path.exists());
+        obeyed.iter().chain(movable).for_each(|path| reached.pin(path));
         variables.insert("TMPDIR".into(), TEMPORARY[0].into());
         if network {
             variables.extend(proxy_variables());
@@ -161,11 +176,11 @@ impl Sandbox {
 }
 
 impl Sandbox {
-    /// Files of the workspace that other programs obey, as of a moment ago. What lies behind a symlink is judged by where it leads.
-    fn obeyed(&self) -> Vec<PathBuf> {
+    /// Files of the workspace that other programs obey, as of this long ago at most. What lies behind a symlink is judged by where it leads.
+    fn obeyed(&self, interval: Duration) -> Vec<PathBuf> {
         let mut obeyed = self.obeyed.lock().unwrap_or_else(PoisonError::into_inner);
         match &*obeyed {
-            Some((found, paths)) if found.elapsed() < OBEYED_INTERVAL => paths.clone(),
+            Some((found, paths)) if found.elapsed() < interval => paths.clone(),
             found => {
                 // A command may make so many folders that a walk ends early: what was found once stays in the list.
                 let before = found.iter().flat_map(|(_, paths)| paths.clone());
@@ -187,8 +202,10 @@ impl Sandbox {
 
     /// The files that other programs obey and that a command made: those that are there now, and were not before it.
     pub(super) fn newly_obeyed(&self, before: &[PathBuf]) -> Vec<PathBuf> {
-        *self.obeyed.lock().unwrap_or_else(PoisonError::into_inner) = None;
-        self.obeyed().into_iter().filter(|path| !before.iter().any(|known| path.starts_with(known))).collect()
+        self.obeyed(Duration::ZERO)
+            .into_iter()
+            .filter(|path| !before.iter().any(|known| path.starts_with(known)))
+            .collect()
     }
 }
 
