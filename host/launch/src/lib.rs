@@ -1,12 +1,12 @@
 //! The launcher: everything about a command that can only be done from inside a new process, without `unsafe`.
 //!
-//! A command has two processes of the launcher above it. The *supervisor* ([`supervise`]) lives as long as the command, reports to
+//! A command has two processes of the launcher above it. The *supervisor* (`supervise`) lives as long as the command, reports to
 //! the host, and ends everything when the command ends, when the host says so, or when the host is gone. Below it:
 //!
-//! - With namespaces, the *init* stage ([`init`]) is process 1 of the command's own pid namespace. It mounts the command's files,
+//! - With namespaces, the *init* stage (`init`) is process 1 of the command's own pid namespace. It mounts the command's files,
 //!   gives up its privileges, confines itself (Landlock, seccomp), starts the command and reaps orphans. When it ends, the kernel
 //!   ends every process of the namespace.
-//! - Without them, the *command* stage ([`command`]) confines itself if it is told to and becomes the command. Orphans become
+//! - Without them, the *command* stage (`command`) confines itself if it is told to and becomes the command. Orphans become
 //!   children of the supervisor, which finds them in /proc and ends them.
 //!
 //! A process has three descriptors for certain, so those are used: the supervisor gets its line to the host as its input, the

@@ -36,7 +36,7 @@ use walk::{Flow, Walker};
 /// Judges a command line.
 ///
 /// Confined, only what the sandbox does not hold is asked about. Unconfined, only what is fully understood is allowed: every
-/// program in the table of [`understood`], every operand and directory known, every write inside the workspace or a temporary
+/// program in the table of `understood`, every operand and directory known, every write inside the workspace or a temporary
 /// folder.
 ///
 /// Never panics, and takes a time that the [`limits`] bound. What is too long, too deep or no shell text at all is not understood.
