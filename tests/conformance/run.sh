@@ -77,6 +77,9 @@ address() {
 serve() {
     mkdir "$work/tools" "$work/workspace"
     cp target/probes/conformance.wasm "$work/tools/"
+    # They are read before their writers may have made them.
+    : >"$suite/host.log"
+    : >"$suite/token.log"
     local places=(--home "$work/home" --tools "$work/tools" --config "$work/hermes.toml")
     "$host" grant conformance --ask --write "$work/workspace" "${places[@]}" >/dev/null
     env -u HERMES_HOST_TOKEN "$host" run --http 127.0.0.1:0 --workspace "$work/workspace" "${places[@]}" >"$suite/host.log" 2>&1 &
