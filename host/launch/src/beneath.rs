@@ -4,7 +4,7 @@
 //! is mounted, and the launcher has the rights of the host: it opens every path by descriptors, and a symlink on the way is an error.
 
 use std::{
-    os::fd::{AsFd, AsRawFd, OwnedFd},
+    os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd},
     path::{Component, Path, PathBuf},
 };
 
@@ -25,25 +25,38 @@ pub(crate) fn open_absolute(path: &Path) -> Result<OwnedFd> {
 
 /// Opens a path below a descriptor and makes what is missing of it: folders, and at its end a folder or an empty file.
 pub(crate) fn make(root: impl AsFd, path: &Path, is_folder: bool) -> Result<OwnedFd> {
-    let mut at = open(&root, Path::new("."))?;
     let names: Vec<&Path> = relative(path).collect();
-    for (number, name) in names.iter().enumerate() {
-        let is_folder = is_folder || number + 1 < names.len();
-        at = match open(&at, name) {
-            Err(Errno::NOENT) => {
-                // Another command of the task may make it at the same time.
-                match if is_folder { mkdirat(&at, *name, Mode::from_raw_mode(0o755)) } else { touch(&at, name) } {
-                    Ok(()) | Err(Errno::EXIST) => open(&at, name)?,
-                    Err(why) => return Err(why),
-                }
-            }
-            opened => opened?,
-        };
-        if is_folder != is_directory(&at)? {
-            return Err(if is_folder { Errno::NOTDIR } else { Errno::ISDIR });
-        }
+    let Some((last, folders)) = names.split_last() else { return open(root, Path::new(".")) };
+    let mut at: Option<OwnedFd> = None;
+    for name in folders {
+        at = Some(make_one(at.as_ref().map_or(root.as_fd(), AsFd::as_fd), name, true)?);
     }
-    Ok(at)
+    make_one(at.as_ref().map_or(root.as_fd(), AsFd::as_fd), last, is_folder)
+}
+
+/// Opens a name in a folder, and makes it if it is missing.
+fn make_one(at: BorrowedFd<'_>, name: &Path, is_folder: bool) -> Result<OwnedFd> {
+    match open_kind(at, name, is_folder) {
+        // Another command of the task may make it at the same time.
+        Err(Errno::NOENT) => {
+            match if is_folder { mkdirat(at, name, Mode::from_raw_mode(0o755)) } else { touch(at, name) } {
+                Ok(()) | Err(Errno::EXIST) => open_kind(at, name, is_folder),
+                Err(why) => Err(why),
+            }
+        }
+        opened => opened,
+    }
+}
+
+/// Opens a folder, or what is none.
+fn open_kind(at: BorrowedFd<'_>, name: &Path, is_folder: bool) -> Result<OwnedFd> {
+    let kind = if is_folder { OFlags::DIRECTORY } else { OFlags::empty() };
+    let flags = OFlags::PATH | OFlags::CLOEXEC | kind;
+    let opened = openat2(at, name, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS)?;
+    if !is_folder && is_directory(&opened)? {
+        return Err(Errno::ISDIR);
+    }
+    Ok(opened)
 }
 
 /// Whether this is a folder.
@@ -61,7 +74,7 @@ pub(crate) fn is_absent(why: Errno) -> bool {
     matches!(why, Errno::NOENT | Errno::LOOP | Errno::NOTDIR | Errno::ISDIR)
 }
 
-fn touch(at: &OwnedFd, name: &Path) -> Result<()> {
+fn touch(at: BorrowedFd<'_>, name: &Path) -> Result<()> {
     let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     openat(at, name, flags, Mode::from_raw_mode(0o600)).map(drop)
 }

@@ -6,6 +6,8 @@ use std::{
     process::id,
 };
 
+use rustix::process::Pid;
+
 use crate::CgroupLimits;
 
 /// Where cgroups are mounted.
@@ -18,16 +20,17 @@ const PREFIX: &str = "hermes-host-";
 const PROCESSES: &str = "cgroup.procs";
 
 /// The cgroups of one command. They are removed when it is dropped.
+///
+/// The supervisor is in none of them: the kernel never ends it for the memory of its command, and it has none to leave at the end.
 #[derive(Debug, Default)]
 pub(crate) struct CommandCgroup {
-    /// Each with the one that this process came from.
-    entered: Vec<(PathBuf, PathBuf)>,
+    made: Vec<PathBuf>,
     limits_memory: bool,
 }
 
 impl CommandCgroup {
-    /// Makes cgroups for memory and processes, moves this process there, and limits both. What it starts later is there, too.
-    pub(crate) fn enter(limits: &CgroupLimits) -> Self {
+    /// Makes cgroups for memory and processes, limits both, and moves a process there. What it starts later is there, too.
+    pub(crate) fn around(process: Pid, limits: &CgroupLimits) -> Self {
         let mut own = Self::default();
         let memberships = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
         for (controller, parent) in parents(&memberships) {
@@ -39,7 +42,7 @@ impl CommandCgroup {
                 Controller::Pids => vec![("pids.max", limits.processes)],
             };
             // A user who may not make one has the limits on each process.
-            if own.enter_one(&parent, &settings).is_ok() {
+            if own.make_one(process, &parent, &settings).is_ok() {
                 own.limits_memory |= controller != Controller::Pids;
             }
         }
@@ -51,28 +54,27 @@ impl CommandCgroup {
         self.limits_memory
     }
 
-    fn enter_one(&mut self, parent: &Path, settings: &[(&str, u64)]) -> io::Result<()> {
+    fn make_one(&mut self, process: Pid, parent: &Path, settings: &[(&str, u64)]) -> io::Result<()> {
         let cgroup = parent.join(format!("{PREFIX}{}", id()));
         fs::create_dir(&cgroup)?;
-        let entered = settings
+        let made = settings
             .iter()
             // A kernel without swap accounting has no such file.
             .filter(|(file, _)| cgroup.join(file).exists())
             .try_for_each(|(file, value)| fs::write(cgroup.join(file), value.to_string()))
-            .and_then(|()| fs::write(cgroup.join(PROCESSES), id().to_string()));
-        match entered {
-            Ok(()) => self.entered.push((cgroup, parent.to_owned())),
+            .and_then(|()| fs::write(cgroup.join(PROCESSES), process.as_raw_nonzero().to_string()));
+        match made {
+            Ok(()) => self.made.push(cgroup),
             Err(_) => fs::remove_dir(&cgroup)?,
         }
-        entered
+        made
     }
 }
 
 impl Drop for CommandCgroup {
     fn drop(&mut self) {
-        for (cgroup, parent) in &self.entered {
+        for cgroup in &self.made {
             // A cgroup with a process in it stays, and a later one of the same name fails: the limits on each process are left.
-            let _ = fs::write(parent.join(PROCESSES), id().to_string());
             let _ = fs::remove_dir(cgroup);
         }
     }

@@ -2,11 +2,10 @@
 
 use std::{
     convert::Infallible,
-    ffi::OsString,
     fs::File,
     io::{self, Write},
-    os::fd::AsFd,
-    process::{Command, Stdio, exit, id},
+    os::{fd::AsFd, unix::net::UnixStream},
+    process::{Command, exit, id},
 };
 
 use close_fds::CloseFdsBuilder;
@@ -15,22 +14,26 @@ use rustix::{
     process::{
         DumpableBehavior, Pid, Signal, WaitOptions, chdir, set_dumpable_behavior, set_parent_process_death_signal, wait,
     },
-    stdio::{dup2_stdin, dup2_stdout},
+    stdio::{dup2_stderr, dup2_stdin, dup2_stdout},
 };
 
 use crate::{
-    Ended, Failure, NOT_RUN, Report, Stage, command, namespace, plan,
+    Ended, Failure, Launch, NOT_RUN, Report, command, line, namespace,
+    seccomp::SyscallFilters,
     supervise::{LEFT_NAMES, how},
     tree,
 };
 
-/// Starts the command and ends after it. Its input and output are the command's; its errors are the line to the supervisor.
-pub(crate) fn run(words: Vec<OsString>) -> Result<Infallible, Failure> {
-    let ended = match start(words) {
+/// Waits for a launch, starts the command and ends after it. The line to the supervisor is its input until the launch is there.
+pub(crate) fn run() -> Result<Infallible, Failure> {
+    let filters = SyscallFilters::namespaced()
+        .map_err(|why| (NOT_RUN, format!("the filters of system calls can't be made: {why}")))?;
+    let (line, launch) = command::received()?;
+    let ended = match start(&line, launch, &filters) {
         Ok(command) => {
             let ended = await_end(command);
             for name in tree::all_but(id() as i32).into_values().take(LEFT_NAMES) {
-                say(&Report::Left(name));
+                say(&line, &Report::Left(name));
             }
             ended
         }
@@ -40,53 +43,56 @@ pub(crate) fn run(words: Vec<OsString>) -> Result<Infallible, Failure> {
             Ended::Exit(code)
         }
     };
-    say(&Report::Ended(ended));
+    say(&line, &Report::Ended(ended));
     // The kernel ends what is left of the namespace.
     exit(0)
 }
 
-fn say(report: &Report) {
+fn say(mut line: &UnixStream, report: &Report) {
     // A supervisor that is gone has no reader, and this process ends with it.
-    let _ = io::stderr().write_all(report.line().as_bytes());
+    let _ = line.write_all(report.line().as_bytes());
 }
 
-fn start(words: Vec<OsString>) -> Result<Pid, Failure> {
-    let stage = Stage::received()?;
-    let confinement = stage.confinement.as_ref();
+fn start(line: &UnixStream, launch: Launch, filters: &SyscallFilters) -> Result<Pid, Failure> {
+    let confinement = launch.stage.confinement.as_ref();
     let Some((confinement, namespaces)) = confinement.and_then(|found| Some((found, found.namespaces.as_ref()?)))
     else {
         return Err((NOT_RUN, "the init stage was given no namespaces".into()));
     };
     let failed = |why: String| (NOT_RUN, format!("failed to confine the command, so it is not run: {why}"));
     // The folder's name was checked outside: what it leads to in here is the command's own business.
-    let cwd = std::env::current_dir().map_err(|why| failed(format!("the working directory is gone: {why}")))?;
+    let cwd = command::enter(&launch.cwd)
+        .and_then(|()| std::env::current_dir())
+        .map_err(|why| failed(format!("the working directory is gone: {why}")))?;
     namespace::root::build(namespaces, confinement).map_err(failed)?;
     chdir(&cwd).map_err(|why| {
         (NOT_RUN, format!("the sandbox holds no directory '{}' ({why}): run in the workspace", cwd.display()))
     })?;
-    command::prepare(&stage)?;
+    // Held by the supervisor until it has reported the end: the kernel takes long to take the mounts away.
+    let mounts = File::open("/proc/self/ns/mnt").map_err(|why| failed(why.to_string()))?;
+    command::prepare(&launch.stage, Some(filters))?;
     // Last: giving up capabilities clears it. A supervisor that is killed ends this process, and with it the namespace.
     let set = set_parent_process_death_signal(Some(Signal::KILL))
         // The command can't look into this process, nor stop it as a debugger.
         .and_then(|()| set_dumpable_behavior(DumpableBehavior::NotDumpable));
     set.map_err(|why| failed(why.to_string()))?;
     // A supervisor that went before that is noticed here.
-    io::stderr().write_all(Report::Ready.line().as_bytes()).map_err(|why| failed(why.to_string()))?;
-    let Some((program, arguments)) = words.split_first() else {
-        return Err((NOT_RUN, "usage: __launch init PROGRAM …".into()));
+    line::send_with_descriptors(line, Report::Ready.line().as_bytes(), &[mounts.as_fd()])
+        .map_err(|why| failed(why.to_string()))?;
+    drop(mounts);
+    let Some((program, arguments)) = launch.words.split_first() else {
+        return Err((NOT_RUN, "the launch names no program".into()));
     };
-    let output = io::stdout().as_fd().try_clone_to_owned().map_err(|why| failed(why.to_string()))?;
     let mut process = Command::new(program);
-    process.args(arguments).env_clear().envs(plan::own_variables()).stderr(Stdio::from(output));
+    process.args(arguments).env_clear().envs(launch.variables);
     CloseFdsBuilder::new().cloexecfrom(3);
     let child = process.spawn().map_err(|why| command::not_started(program, &why))?;
-    drop(process);
     // Only the command holds its pipes now: their ends tell the host what the command does.
     let released = File::options()
         .read(true)
         .write(true)
         .open("/dev/null")
-        .and_then(|nothing| Ok((dup2_stdin(&nothing)?, dup2_stdout(&nothing)?)));
+        .and_then(|nothing| Ok((dup2_stdin(&nothing)?, dup2_stdout(&nothing)?, dup2_stderr(&nothing)?)));
     released.map_err(|why| failed(why.to_string()))?;
     Ok(Pid::from_child(&child))
 }

@@ -9,9 +9,9 @@
 //! - Without them, the *command* stage (`command`) confines itself if it is told to and becomes the command. Orphans become
 //!   children of the supervisor, which finds them in /proc and ends them.
 //!
-//! A process has three descriptors for certain, so those are used: the supervisor gets its line to the host as its input, the
-//! command's output as its output, and the command's input in place of its errors. No stage runs with a variable that a loader
-//! obeys: those of the command travel under another name until the command starts.
+//! The supervisor's input is its line to the host, and the input of the stage below it a line to the supervisor. Both are started and
+//! prepared before their command is known: namespaces, cgroup, the start of two processes. Then the launch comes down the lines with
+//! the descriptors of the command ([`LaunchMessage`]). No stage has an argument or a variable of the command.
 
 #[cfg(not(target_os = "linux"))]
 compile_error!("commands are confined with Landlock, seccomp and namespaces, which only Linux has");
@@ -24,6 +24,7 @@ mod confinement;
 mod ended;
 mod init;
 mod landlock;
+mod line;
 mod namespace;
 mod plan;
 mod privileges;
@@ -44,7 +45,8 @@ use std::{
 
 pub use confinement::{Confinement, Mount, MountAccess, Namespaces, Network, PROXY_PORT};
 pub use ended::Ended;
-pub use plan::{Launch, Stage};
+pub use line::LaunchMessage;
+pub use plan::{Launch, Preparation, Stage};
 pub use probe::{ConfinementLayers, NamespaceSupport};
 pub use report::{END, Report, TERMINATE};
 pub use resources::{CgroupLimits, ResourceLimits};
@@ -96,8 +98,8 @@ pub fn run() -> ! {
     let words: Vec<OsString> = words.collect();
     let result = match stage.as_ref().and_then(|stage| stage.to_str()) {
         Some(SUPERVISE) => supervise::run(&words),
-        Some(INIT) => init::run(words),
-        Some(RUN) => command::run(words),
+        Some(INIT) => init::run(),
+        Some(RUN) => command::run(),
         Some(PROBE) => probe::run(),
         _ => Err((NOT_RUN, format!("usage: {COMMAND} {SUPERVISE}|{INIT}|{RUN}|{PROBE} …"))),
     };

@@ -2,7 +2,9 @@
 
 use std::{
     convert::Infallible,
-    io::{self, Write},
+    fs::File,
+    io::{self, Read, Write},
+    os::{fd::OwnedFd, unix::net::UnixStream},
     process::{Command, Stdio, exit},
 };
 
@@ -10,10 +12,10 @@ use rustix::process::geteuid;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    COMMAND, Confinement, Failure, INIT, Mount, MountAccess, NOT_RUN, Namespaces, Network, Report, Stage, cgroup,
+    COMMAND, Confinement, Failure, INIT, Launch, LaunchMessage, Mount, MountAccess, NOT_RUN, Namespaces, Network, Report,
+    Stage, cgroup,
     landlock::{self, LandlockSupport},
     namespace,
-    plan::Launch,
 };
 
 /// The layers that can hold a command on this machine.
@@ -67,27 +69,38 @@ fn namespaces() -> NamespaceSupport {
 }
 
 fn held(user: bool) -> Result<(), String> {
-    let namespaces = Namespaces { user, root: std::env::temp_dir() };
-    namespace::enter(&namespaces, Network::None)?;
+    namespace::enter(user, false)?;
     let system = ["/usr", "/bin", "/lib", "/lib64"].into_iter().filter_map(|path| std::fs::canonicalize(path).ok());
     let confinement = Confinement {
         mounts: system.map(|path| Mount::at(path, MountAccess::Read)).collect(),
         symlinks: Vec::new(),
         hidden: Vec::new(),
         network: Network::None,
-        namespaces: Some(namespaces),
+        namespaces: Some(Namespaces { user, root: std::env::temp_dir() }),
     };
     let stage = Stage { pty: false, confinement: Some(confinement), limits: Default::default() };
+    // It is given no program: it is confined, and then has nothing to start.
     let launch = Launch { words: Vec::new(), variables: Vec::new(), cwd: "/".into(), stage };
-    let mut init = Command::new("/proc/self/exe");
-    init.args([COMMAND, INIT]).env_clear().envs(launch.disguised().map_err(|why| why.to_string())?);
-    init.current_dir("/").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let output = init.output().map_err(|why| why.to_string())?;
-    // It was given no program: it is confined, and then has nothing to start.
-    let is_ready =
-        String::from_utf8_lossy(&output.stderr).lines().any(|line| Report::read(line) == Some(Report::Ready));
-    match is_ready {
+    let (reports, output) = launched(&launch).map_err(|why| why.to_string())?;
+    match reports.lines().any(|line| Report::read(line) == Some(Report::Ready)) {
         true => Ok(()),
-        false => Err(String::from_utf8_lossy(&output.stdout).trim().to_owned()),
+        false => Err(output.trim().to_owned()),
     }
+}
+
+/// What the init stage reports about a launch, and what it prints.
+fn launched(launch: &Launch) -> io::Result<(String, String)> {
+    let (mut line, its) = UnixStream::pair()?;
+    let mut init = Command::new("/proc/self/exe");
+    init.args([COMMAND, INIT]).stdin(OwnedFd::from(its)).stdout(Stdio::null()).stderr(Stdio::null());
+    let mut init_process = init.spawn()?;
+    drop(init);
+    let (mut output, writes) = io::pipe()?;
+    let nothing = File::options().read(true).write(true).open("/dev/null")?;
+    LaunchMessage::new(launch, nothing.into(), writes.into())?.send(&line)?;
+    let (mut reports, mut printed) = (String::new(), String::new());
+    line.read_to_string(&mut reports)?;
+    output.read_to_string(&mut printed)?;
+    init_process.wait()?;
+    Ok((reports, printed))
 }

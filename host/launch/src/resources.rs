@@ -2,7 +2,7 @@
 
 use rustix::{
     io,
-    process::{Resource, Rlimit, getrlimit, nice, setrlimit},
+    process::{Pid, Resource, Rlimit, getrlimit, nice, prlimit, setrlimit},
 };
 use serde::{Deserialize, Serialize};
 
@@ -24,7 +24,7 @@ pub struct ResourceLimits {
 }
 
 /// What all processes of a command use together, where a cgroup can be made.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct CgroupLimits {
     /// Bytes of memory.
     pub memory_bytes: u64,
@@ -52,16 +52,23 @@ impl ResourceLimits {
     }
 }
 
-/// Limits the memory of this process and of each that it starts, where no cgroup limits all of them together. The kernel counts private
+/// Limits the memory of a process and of each that it starts, where no cgroup limits all of them together. The kernel counts private
 /// writable memory: address space that is only reserved, as runtimes of languages do, is free.
-pub(crate) fn limit_memory(bytes: u64) -> io::Result<()> {
-    limit(Resource::Data, Some(bytes))
+pub(crate) fn limit_memory(process: Pid, bytes: u64) -> io::Result<()> {
+    let lower = lowered(getrlimit(Resource::Data), bytes);
+    prlimit(Some(process), Resource::Data, lower).map(drop)
 }
 
-/// Lowers both limits. What is lower already stays.
+/// Lowers both limits of this process.
 fn limit(resource: Resource, to: Option<u64>) -> io::Result<()> {
-    let Some(to) = to else { return Ok(()) };
-    let now = getrlimit(resource);
+    match to {
+        Some(to) => setrlimit(resource, lowered(getrlimit(resource), to)),
+        None => Ok(()),
+    }
+}
+
+/// Both limits at most this. What is lower already stays.
+fn lowered(now: Rlimit, to: u64) -> Rlimit {
     let lower = |limit: Option<u64>| Some(limit.map_or(to, |limit| limit.min(to)));
-    setrlimit(resource, Rlimit { current: lower(now.current), maximum: lower(now.maximum) })
+    Rlimit { current: lower(now.current), maximum: lower(now.maximum) }
 }

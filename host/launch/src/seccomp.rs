@@ -18,7 +18,7 @@ use seccompiler::{
     apply_filter,
 };
 
-use crate::{Confinement, Network};
+use crate::Network;
 
 /// The families of the network that a network namespace holds.
 const NAMESPACED: [i32; 4] = [AF_UNIX, AF_INET, AF_INET6, AF_NETLINK];
@@ -76,13 +76,34 @@ const INTERPROCESS: [i64; 12] = [
 
 type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 
-/// Puts the filters on this thread and all that comes of it.
-pub(crate) fn restrict(confinement: &Confinement) -> Result<(), seccompiler::Error> {
-    let is_namespaced = confinement.namespaces.is_some();
-    // What they are to do lies in memory that a filter can't read. Libraries fall back to the older calls, which have arguments.
-    apply_filter(&program(vec![(SYS_clone3, Vec::new()), (SYS_openat2, Vec::new())], ENOSYS)?)?;
-    apply_filter(&program(refused(is_namespaced)?, EPERM)?)?;
-    apply_filter(&program(sockets(is_namespaced, confinement.network)?, EACCES)?)
+/// The filters of a command, compiled. That takes longer than most commands, so it is done before the launch is there.
+pub(crate) struct SyscallFilters([BpfProgram; 3]);
+
+impl SyscallFilters {
+    /// The filters of a command with namespaces, whatever its network: a network namespace holds that.
+    pub(crate) fn namespaced() -> Result<Self, seccompiler::Error> {
+        Self::compile(true, Network::None)
+    }
+
+    /// The filters of a command that Landlock and seccomp hold alone.
+    pub(crate) fn without_namespaces(network: Network) -> Result<Self, seccompiler::Error> {
+        Self::compile(false, network)
+    }
+
+    fn compile(is_namespaced: bool, network: Network) -> Result<Self, seccompiler::Error> {
+        // What they are to do lies in memory that a filter can't read. Libraries fall back to the older calls, which have arguments.
+        let unreadable = vec![(SYS_clone3, Vec::new()), (SYS_openat2, Vec::new())];
+        Ok(Self([
+            program(unreadable, ENOSYS)?,
+            program(refused(is_namespaced)?, EPERM)?,
+            program(sockets(is_namespaced, network)?, EACCES)?,
+        ]))
+    }
+
+    /// Puts the filters on this thread and all that comes of it.
+    pub(crate) fn apply(&self) -> Result<(), seccompiler::Error> {
+        self.0.iter().try_for_each(|program| apply_filter(program))
+    }
 }
 
 fn refused(is_namespaced: bool) -> Result<Vec<(i64, Vec<SeccompRule>)>, seccompiler::Error> {
@@ -180,17 +201,12 @@ mod tests {
     };
 
     use super::*;
-    use crate::Namespaces;
-
-    fn confinement(network: Network, namespaces: Option<Namespaces>) -> Confinement {
-        Confinement { mounts: vec![], symlinks: vec![], hidden: vec![], network, namespaces }
-    }
 
     /// The filter holds for one thread, which ends with the test.
-    fn in_a_thread<T: Send + 'static>(confinement: Confinement, look: impl FnOnce() -> T + Send + 'static) -> T {
+    fn in_a_thread<T: Send + 'static>(network: Network, look: impl FnOnce() -> T + Send + 'static) -> T {
         let thread = thread::spawn(move || {
             rustix::thread::set_no_new_privs(true).unwrap();
-            restrict(&confinement).unwrap();
+            SyscallFilters::without_namespaces(network).unwrap().apply().unwrap();
             look()
         });
         thread.join().unwrap()
@@ -198,7 +214,7 @@ mod tests {
 
     #[test]
     fn without_network_and_namespaces_no_socket_is_opened() {
-        let (inet, unix, pair, datagrams) = in_a_thread(confinement(Network::None, None), || {
+        let (inet, unix, pair, datagrams) = in_a_thread(Network::None, || {
             (
                 UdpSocket::bind("127.0.0.1:0").is_ok(),
                 UnixStream::connect("/x").unwrap_err(),
@@ -213,7 +229,7 @@ mod tests {
 
     #[test]
     fn a_shared_network_has_no_unix_sockets() {
-        let (inet, unix) = in_a_thread(confinement(Network::Shared, None), || {
+        let (inet, unix) = in_a_thread(Network::Shared, || {
             (UdpSocket::bind("127.0.0.1:0").is_ok(), UnixStream::connect("/x").unwrap_err())
         });
         assert!(inet);
@@ -223,7 +239,7 @@ mod tests {
     #[test]
     fn limits_of_other_processes_can_not_be_changed() {
         use rustix::process::{Resource, getpid, getrlimit, prlimit, setrlimit};
-        let (own, other) = in_a_thread(confinement(Network::None, None), || {
+        let (own, other) = in_a_thread(Network::None, || {
             let now = getrlimit(Resource::Core);
             (
                 setrlimit(Resource::Core, now),

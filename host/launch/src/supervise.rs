@@ -1,11 +1,13 @@
 //! The first stage: it starts the command, sees every process that comes of it, and leaves none.
+//!
+//! A supervisor prepares first what does not depend on the command: namespaces, a cgroup, and the process that becomes the command or
+//! starts it. Then it waits for the launch. The host keeps one prepared, so that the next command does not wait for that.
 
 use std::{
     convert::Infallible,
     ffi::OsString,
-    fs::File,
-    io::{self, BufRead, BufReader, Read, Write},
-    net::TcpListener,
+    io::{self, Read, Write},
+    net::{Shutdown, TcpListener},
     os::{
         fd::{AsFd, OwnedFd},
         unix::{net::UnixStream, process::CommandExt},
@@ -18,18 +20,16 @@ use close_fds::CloseFdsBuilder;
 use rustix::{
     event::{PollFd, PollFlags, Timespec, poll},
     io::Errno,
-    net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg},
     process::{
         Pid, PidfdFlags, Signal, WaitOptions, WaitStatus, getpid, pidfd_open, set_child_subreaper,
         set_parent_process_death_signal, setsid, wait,
     },
-    stdio::{dup2_stderr, dup2_stdin, dup2_stdout},
     thread::set_name,
 };
 
 use crate::{
-    COMMAND, END, Ended, Failure, INIT, NOT_RUN, Network, REAP_INTERVAL, RUN, Report, Stage, TERMINATE,
-    cgroup::CommandCgroup, namespace, resources, tree,
+    COMMAND, END, Ended, Failure, INIT, LaunchMessage, NOT_RUN, Preparation, REAP_INTERVAL, RUN, Report, TERMINATE,
+    cgroup::CommandCgroup, line, namespace, resources, tree,
 };
 
 /// The name of the process: a command that kills the host by its name must not kill what cleans up after the command.
@@ -42,21 +42,39 @@ pub const TREE_DEADLINE: Duration = Duration::from_secs(5);
 pub(crate) const LEFT_NAMES: usize = 8;
 
 /// Bytes that are read of what the init stage reports. It reports a few lines, and a command may have become it.
-const REPORT_BYTES: u64 = 16 * 1024;
+const REPORT_BYTES: usize = 16 * 1024;
 
-/// Runs a command and exits after everything that came of it.
+/// Prepares for a command, runs it when it is there, and exits after everything that came of it.
 pub(crate) fn run(words: &[OsString]) -> Result<Infallible, Failure> {
+    let preparation = received(words)?;
     let control = prepare().map_err(|why| (NOT_RUN, format!("failed to prepare the supervisor: {why}")))?;
     let mut supervisor = Supervisor { control, cgroup: CommandCgroup::default() };
-    match supervisor.start(words) {
-        Ok(command) => {
-            supervisor.say(&Report::Started(command.pid.as_raw_nonzero().get() as u32));
-            supervisor.attend(command);
-        }
-        Err(why) => supervisor.say(&Report::Failed(why)),
+    let waiting = supervisor.start_waiting(&preparation);
+    // A host that goes before it has a command leaves nothing to do.
+    let message = LaunchMessage::receive(&supervisor.control);
+    match (message, waiting) {
+        (Ok(Some(message)), Ok(waiting)) => match waiting.launch(&message, preparation.namespaces.is_some()) {
+            Ok(command) => {
+                // Only the command holds its pipes now: their ends tell the host what the command does.
+                drop(message);
+                supervisor.say(&Report::Started(command.pid.as_raw_nonzero().get() as u32));
+                supervisor.attend(command);
+            }
+            Err(why) => supervisor.say(&Report::Failed(why.to_string())),
+        },
+        (Ok(Some(_)), Err(why)) => supervisor.say(&Report::Failed(why)),
+        (Err(why), _) => supervisor.say(&Report::Failed(format!("the launch can't be read: {why}"))),
+        (Ok(None), Ok(waiting)) => waiting.end(),
+        (Ok(None), Err(_)) => {}
     }
     drop(supervisor);
     exit(0)
+}
+
+/// What this supervisor was told to prepare.
+fn received(words: &[OsString]) -> Result<Preparation, Failure> {
+    let text = words.first().and_then(|word| word.to_str()).unwrap_or_default();
+    serde_json::from_str(text).map_err(|why| (NOT_RUN, format!("the preparation can't be read: {why}")))
 }
 
 fn prepare() -> io::Result<UnixStream> {
@@ -76,6 +94,26 @@ struct Supervisor {
     cgroup: CommandCgroup,
 }
 
+/// The process below this one, before it has its launch.
+struct Waiting {
+    pid: Pid,
+    line: UnixStream,
+}
+
+impl Waiting {
+    fn launch(self, message: &LaunchMessage, has_reports: bool) -> io::Result<Started> {
+        let handle = pidfd_open(self.pid, PidfdFlags::empty())?;
+        message.send(&self.line)?;
+        Ok(Started { pid: self.pid, handle, reports: has_reports.then_some(self.line) })
+    }
+
+    /// Waits for its end, which comes with the end of its line: a cgroup is only removed without processes.
+    fn end(self) {
+        drop(self.line);
+        let _ = rustix::process::waitpid(Some(self.pid), WaitOptions::empty());
+    }
+}
+
 /// The process below this one.
 struct Started {
     pid: Pid,
@@ -90,35 +128,28 @@ impl Supervisor {
         let _ = self.control.write_all(report.line().as_bytes());
     }
 
-    fn start(&mut self, words: &[OsString]) -> Result<Started, String> {
-        let stage = Stage::received().map_err(|(_, why)| why)?;
-        if let Some(limits) = &stage.limits.cgroup {
-            self.cgroup = CommandCgroup::enter(limits);
+    /// Starts the process that becomes the command or starts it, in its namespaces and its cgroup.
+    fn start_waiting(&mut self, preparation: &Preparation) -> Result<Waiting, String> {
+        if let Some(user) = preparation.namespaces
+            && let Some(listener) = namespace::enter(user, preparation.has_proxy)?
+        {
+            self.hand_over(&listener).map_err(|why| format!("the host did not take the proxy's port: {why}"))?;
+        }
+        let stage = if preparation.namespaces.is_some() { INIT } else { RUN };
+        let waiting = spawn(stage).map_err(|why| format!("the stage {stage} can't be started: {why}"))?;
+        if let Some(limits) = &preparation.cgroup {
+            self.cgroup = CommandCgroup::around(waiting.pid, limits);
             if !self.cgroup.limits_memory() {
-                resources::limit_memory(limits.memory_bytes)
+                resources::limit_memory(waiting.pid, limits.memory_bytes)
                     .map_err(|why| format!("memory can't be limited: {why}"))?;
             }
         }
-        let confinement = stage.confinement.as_ref();
-        let namespaces = confinement.and_then(|confinement| confinement.namespaces.as_ref());
-        if let Some(namespaces) = namespaces {
-            let network = confinement.map_or(Network::None, |confinement| confinement.network);
-            if let Some(listener) = namespace::enter(namespaces, network)? {
-                self.hand_over(listener).map_err(|why| format!("the host did not take the proxy's port: {why}"))?;
-            }
-        }
-        spawn(words, namespaces.is_some()).map_err(|why| why.to_string())
+        Ok(waiting)
     }
 
     /// Sends the listener to the host, which answers what comes there.
-    fn hand_over(&mut self, listener: TcpListener) -> io::Result<()> {
-        let descriptors = [listener.as_fd()];
-        let mut space = [std::mem::MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
-        let mut ancillary = SendAncillaryBuffer::new(&mut space);
-        ancillary.push(SendAncillaryMessage::ScmRights(&descriptors));
-        let line = Report::Proxy.line();
-        sendmsg(&self.control, &[io::IoSlice::new(line.as_bytes())], &mut ancillary, SendFlags::empty())?;
-        Ok(())
+    fn hand_over(&mut self, listener: &TcpListener) -> io::Result<()> {
+        line::send_with_descriptors(&self.control, Report::Proxy.line().as_bytes(), &[listener.as_fd()])
     }
 
     /// Does what the host says until the command has ended, and ends everything when the host says nothing any more.
@@ -136,12 +167,15 @@ impl Supervisor {
                 std::thread::yield_now();
             }
         };
-        let (left, ended) = match command.reports {
-            Some(reports) => reported(reports, ended),
-            None => (end_rest(), ended),
+        let (left, ended, _mounts) = match command.reports {
+            Some(reports) => reported(&reports, ended),
+            None => (end_rest(), ended, Vec::new()),
         };
+        drop(std::mem::take(&mut self.cgroup));
         left.into_iter().take(LEFT_NAMES).for_each(|name| self.say(&Report::Left(name)));
         self.say(&Report::Ended(ended));
+        // Nothing of the command is left. The host need not wait until the kernel has taken its mounts away.
+        let _ = self.control.shutdown(Shutdown::Write);
     }
 
     /// Waits for an order, for the command's end, or until orphans are due to be reaped.
@@ -190,28 +224,12 @@ fn end(command: &Started) {
     }
 }
 
-fn spawn(words: &[OsString], has_namespaces: bool) -> io::Result<Started> {
-    let output = io::stdout().as_fd().try_clone_to_owned()?;
-    let input = io::stderr().as_fd().try_clone_to_owned()?;
+/// Starts a stage below this one. Its input is its line.
+fn spawn(stage: &str) -> io::Result<Waiting> {
+    let (line, its) = UnixStream::pair()?;
     let mut command = Command::new("/proc/self/exe");
-    command.arg0(NAME).arg(COMMAND);
-    let reports = if has_namespaces {
-        let (ours, its) = UnixStream::pair()?;
-        command.arg(INIT).stderr(OwnedFd::from(its));
-        Some(ours)
-    } else {
-        command.args([RUN, &id().to_string()]).stderr(output.try_clone()?);
-        None
-    };
-    let child = command.args(words).stdin(Stdio::from(input)).stdout(output).spawn()?;
-    // Only the command holds its pipes now: their ends tell the host what the command does.
-    drop(command);
-    let nothing = File::options().read(true).write(true).open("/dev/null")?;
-    dup2_stdin(&nothing)?;
-    dup2_stdout(&nothing)?;
-    dup2_stderr(&nothing)?;
-    let pid = Pid::from_child(&child);
-    Ok(Started { pid, handle: pidfd_open(pid, PidfdFlags::empty())?, reports })
+    command.arg0(NAME).args([COMMAND, stage]).stdin(OwnedFd::from(its)).stdout(Stdio::null()).stderr(Stdio::null());
+    Ok(Waiting { pid: Pid::from_child(&command.spawn()?), line })
 }
 
 /// Reaps every child that ended. How the command ended, if it is among them.
@@ -226,18 +244,26 @@ fn reap(command: Pid) -> Option<Ended> {
     }
 }
 
-/// What the init stage said before it ended. It was killed if it said nothing.
-fn reported(reports: UnixStream, ended: Ended) -> (Vec<String>, Ended) {
+/// What the init stage said before it ended, and what holds its mounts. It was killed if it said nothing.
+fn reported(reports: &UnixStream, ended: Ended) -> (Vec<String>, Ended, Vec<OwnedFd>) {
+    let (mut bytes, mut count, mut held) = (vec![0; REPORT_BYTES], 0, Vec::new());
+    while let Some(rest) = bytes.get_mut(count..).filter(|rest| !rest.is_empty())
+        && let Ok((more, descriptors)) = line::receive_with_descriptors(reports, rest)
+        && more > 0
+    {
+        count += more;
+        held.extend(descriptors);
+    }
+    bytes.truncate(count);
     let (mut left, mut told) = (Vec::new(), None);
-    let lines = BufReader::new(reports.take(REPORT_BYTES)).lines();
-    for report in lines.map_while(Result::ok).filter_map(|line| Report::read(&line)) {
+    for report in String::from_utf8_lossy(&bytes).lines().filter_map(Report::read) {
         match report {
             Report::Left(name) => left.push(name),
             Report::Ended(ended) => told = Some(ended),
             Report::Ready | Report::Proxy | Report::Started(_) | Report::Failed(_) => {}
         }
     }
-    (left, told.unwrap_or(ended))
+    (left, told.unwrap_or(ended), held)
 }
 
 /// Ends what a command without namespaces left, and gives the names.

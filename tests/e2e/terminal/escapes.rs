@@ -72,6 +72,9 @@ async fn none_escapes(attempts: &[&str]) {
                 .replace("PYTHON", &python().0)
                 .replace("MADE", &format!("escape-{}", std::process::id()));
             let outcome = c.scene.shell(&command).await;
+            // Without its program an attempt would prove nothing.
+            let text = &outcome.output.text;
+            assert!(!text.contains("command not found"), "{layers:?}: {attempt}: {text}");
             canaries.check(&format!("{layers:?}: {attempt}"), &outcome.output.text);
         }
     }
@@ -97,7 +100,7 @@ async fn no_path_leads_out() {
         "bash -c 'exec 9<>NOTE; echo gone >&9'",
         "truncate -s 0 NOTE; : > NOTE; rm -f NOTE; mv NOTE n2",
         "chmod 777 NOTE; chmod u+s PROGRAM; echo x > PROGRAM; rm PROGRAM",
-        "setfattr -n user.x -v y NOTE; touch -d 2001-01-01 NOTE",
+        "PYTHON -c \"import os; os.setxattr('NOTE', 'user.x', b'y')\"; touch -d 2001-01-01 NOTE",
         "rename() { mv \"$1\" \"$2\"; }; rename . ../renamed",
         "for f in /tmp /var/tmp /dev/shm /etc /usr/local/bin /run; do :; done; touch /etc/MADE /usr/local/bin/MADE /run/MADE",
     ])
@@ -107,13 +110,12 @@ async fn no_path_leads_out() {
 #[tokio::test]
 async fn no_process_outside_is_touched() {
     none_escapes(&[
-        "kill -9 VICTIM; kill -9 -1; killall sleep; pkill sleep",
+        "kill -9 VICTIM; kill -9 -- -1; for p in /proc/[0-9]*; do [ ${p#/proc/} = $$ ] || kill -9 ${p#/proc/}; done",
         "kill -STOP HOST; kill -XFSZ HOST; kill -XCPU HOST",
         "prlimit --pid VICTIM --cpu=0; prlimit --pid HOST --fsize=0:0; prlimit --pid HOST --nofile=3:3",
         "renice 19 -p HOST; taskset -p 1 HOST; chrt -f -p 1 HOST; ionice -c3 -p HOST",
         "PYTHON -c \"import os; os.kill(HOST, 0); print('seen')\"",
         "cat /proc/HOST/environ /proc/HOST/mem /proc/HOST/maps; ls -l /proc/HOST/fd",
-        "gdb -p HOST -batch; strace -p HOST -o trace & sleep 0.1; kill %1",
         "PYTHON -c \"import ctypes; l=ctypes.CDLL(None, use_errno=True); print(l.ptrace(16, HOST, 0, 0))\"",
         "PYTHON -c \"import ctypes; l=ctypes.CDLL(None); print(l.syscall(310, HOST, 0, 1, 0, 1, 0))\"",
         "PYTHON -c \"import ctypes; l=ctypes.CDLL(None); fd=l.syscall(434, HOST, 0); print(l.syscall(438, fd, 1, 0))\"",
@@ -128,14 +130,15 @@ async fn no_privilege_and_no_namespace_is_gained() {
     none_escapes(&[
         "unshare -Ur cat KEY; unshare -Urm sh -c 'mount --bind /etc /usr && touch /usr/MADE'",
         "mount -t tmpfs none /etc; mount --bind / mnt; umount -l /usr; mount -o remount,rw /usr",
-        "chroot . true; pivot_root . .; mknod d b 254 0; mknod c c 1 1; cat c",
-        "su -c 'cat KEY'; sudo -n cat KEY; setpriv --reuid 0 cat KEY; capsh --print | grep -q 'Current: =ep'",
+        "/usr/sbin/chroot . true; /usr/sbin/pivot_root . .; mknod d b 254 0; mknod c c 1 1; cat c",
+        "su -c 'cat KEY' < /dev/null; setpriv --reuid 0 cat KEY; setpriv --ambient-caps +all --inh-caps +all cat KEY",
         "PYTHON -c \"import os; os.setuid(0); print(open('KEY').read())\"",
         "PYTHON -c \"import ctypes; l=ctypes.CDLL(None); print(l.syscall(304, -100, b'x', 0))\"",
         "PYTHON -c \"import ctypes; l=ctypes.CDLL(None); print(l.syscall(250, 0, 0), l.syscall(248, b'user', b'x', b'y', 1, -3))\"",
         "PYTHON -c \"import ctypes; l=ctypes.CDLL(None); print(l.syscall(425, 8, 0), l.syscall(321, 0, 0, 0), l.syscall(298, 0, 0, -1, -1, 0))\"",
-        "echo 1 > /proc/sys/kernel/sysrq; echo c > /proc/sysrq-trigger; sysctl -w kernel.core_pattern='|/tmp/MADE'",
-        "echo x > /sys/fs/cgroup/MADE; mkdir /sys/fs/cgroup/pids/MADE; insmod x.ko; modprobe dummy",
+        "echo 1 > /proc/sys/kernel/sysrq; echo c > /proc/sysrq-trigger; echo '|/tmp/MADE' > /proc/sys/kernel/core_pattern",
+        "echo x > /sys/fs/cgroup/MADE; mkdir /sys/fs/cgroup/pids/MADE; echo 0 > /sys/fs/cgroup/pids/cgroup.procs",
+        "PYTHON -c \"import ctypes; l=ctypes.CDLL(None); print(l.syscall(175, b'x', 1, b''), l.syscall(313, 0, b'', 0))\"",
         "cp /bin/bash b && chmod u+s b && ./b -p -c 'cat KEY'",
         "LD_PRELOAD=./x.so cat KEY; PATH=.:$PATH; ulimit -c unlimited; kill -SEGV $$",
     ])
@@ -149,11 +152,12 @@ async fn no_device_ipc_or_socket_leads_out() {
         "echo x > /dev/tty1; echo x > /dev/console; echo x > /dev/ttyS0; cat /dev/vcs | head -c 10; echo x > /dev/pts/0",
         "echo x > /dev/kmsg; dmesg; cat /dev/input/event0",
         "ipcmk -M 100; ipcs -m; ipcmk -Q",
-        "keyctl add user a b @s; keyctl add user a b @u; cat /proc/keys",
-        "curl -s --unix-socket /var/run/docker.sock http://x/; curl -s --unix-socket /run/dbus/system_bus_socket http://x/",
+        "cat /proc/keys; PYTHON -c \"import ctypes; print(ctypes.CDLL(None).syscall(248, b'user', b'a', b'b', 1, -4))\"",
+        "PYTHON -c \"import socket; socket.socket(socket.AF_UNIX).connect('/var/run/docker.sock')\"",
+        "PYTHON -c \"import socket; socket.socket(socket.AF_UNIX).connect('/run/dbus/system_bus_socket')\"",
+        "PYTHON -c \"import socket; socket.socket(socket.AF_UNIX).connect(chr(0) + '/org/freedesktop/systemd1')\"",
         "exec 3<>/dev/tcp/127.0.0.1/22; exec 3<>/dev/udp/127.0.0.1/53",
-        "at now <<< 'touch /tmp/MADE'; crontab -l; echo '* * * * * touch /tmp/MADE' | crontab -; systemd-run --user touch /tmp/MADE",
-        "systemctl --user start x; busctl list; loginctl; dbus-send --system / x.y",
+        "echo '* * * * * root touch /tmp/MADE' | tee /etc/MADE /etc/cron.d/MADE /var/spool/cron/crontabs/root /run/MADE",
     ])
     .await;
     assert!(fs::metadata("/dev/null").unwrap().rdev() != 0);

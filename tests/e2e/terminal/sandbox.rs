@@ -8,10 +8,11 @@ use std::{
     sync::{Arc, LazyLock},
 };
 
-use super::{Scene, launcher};
+use super::{Scene, TASK, launcher};
 use hermes_host::capability::terminal::{
     Ended, Fault, Request, SandboxPolicy,
     backend::{Local, Sandbox, SandboxSite},
+    process::Watch,
 };
 use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, apply_filter};
 use tempfile::TempDir;
@@ -35,6 +36,11 @@ pub(super) struct Confined {
 
 /// A home with keys, a workspace in it, and a folder outside.
 pub(super) fn confined(layers: Layers, network: bool) -> Confined {
+    confined_with(layers, network, |_| SandboxPolicy::default())
+}
+
+/// The same, with what the operator adds for this home.
+fn confined_with(layers: Layers, network: bool, policy: impl FnOnce(&Path) -> SandboxPolicy) -> Confined {
     let outside = tempfile::tempdir().unwrap();
     let home = outside.path().join("home");
     for folder in [".ssh", ".aws", ".gnupg", ".config/gh", ".config/git", ".cargo/bin", "project/.git/hooks"] {
@@ -55,15 +61,19 @@ pub(super) fn confined(layers: Layers, network: bool) -> Confined {
     fs::write(home.join("project/.git/config"), "[core]\n").unwrap();
     std::os::unix::fs::symlink(".ssh", home.join("link")).unwrap();
     let project = home.join("project");
-    let sandbox = sandbox(layers, &project, &home).unwrap();
+    let sandbox = sandbox_with(layers, &project, &home, policy(&home)).unwrap();
     let backend = Local::new(launcher(), &project).unwrap().confined(Arc::new(sandbox), network);
     let scene = Scene::on(Arc::new(backend), tempfile::tempdir().unwrap());
     Confined { scene, outside, home }
 }
 
 pub(crate) fn sandbox(layers: Layers, workspace: &Path, home: &Path) -> Result<Sandbox, Fault> {
+    sandbox_with(layers, workspace, home, SandboxPolicy::default())
+}
+
+fn sandbox_with(layers: Layers, workspace: &Path, home: &Path, policy: SandboxPolicy) -> Result<Sandbox, Fault> {
     let site = SandboxSite { workspace, home: Some(home), hidden: &[] };
-    let policy = SandboxPolicy { read: vec![python().1], ..SandboxPolicy::default() };
+    let policy = SandboxPolicy { read: [policy.read, vec![python().1]].concat(), ..policy };
     let sandbox = Sandbox::new(&launcher(), site, &policy)?;
     match layers {
         Layers::All => {
@@ -172,6 +182,67 @@ async fn a_confined_command_reads_an_allow_list() {
             assert!(!c.works(&command).await, "{layers:?}: {command}");
         }
     }
+}
+
+#[tokio::test]
+async fn what_the_operator_adds_is_read_and_written_and_no_more() {
+    for layers in LAYERS {
+        let c = confined_with(layers, false, |home| {
+            for folder in ["datasets", "scratch", ".cargo/registry/cache", ".cargo/registry/src"] {
+                fs::create_dir_all(home.join(folder)).unwrap();
+                fs::write(home.join(folder).join("file"), "content\n").unwrap();
+            }
+            SandboxPolicy {
+                // A key stays hidden below a folder that may be read.
+                read: vec![home.join("datasets"), home.join(".aws")],
+                write: vec![home.join("scratch")],
+                caches: vec!["cargo".into()],
+            }
+        });
+        let home = c.home.display();
+        for file in ["datasets/file", "scratch/file", ".cargo/registry/cache/file", ".cargo/registry/src/file"] {
+            assert!(c.works(&format!("cat {home}/{file}")).await, "{layers:?}: {file} is read");
+        }
+        for folder in ["scratch", ".cargo/registry/cache"] {
+            assert!(c.works(&format!("echo a > {home}/{folder}/new")).await, "{layers:?}: {folder} is written");
+            assert!(c.home.join(folder).join("new").exists(), "{layers:?}: {folder} is the real one");
+        }
+        for folder in ["datasets", ".cargo/registry/src", ".cargo/bin"] {
+            let command = format!("echo a > {home}/{folder}/new; echo a > {home}/{folder}/file; rm {home}/{folder}/file");
+            assert!(!c.works(&command).await, "{layers:?}: {folder}");
+            assert!(!c.home.join(folder).join("new").exists(), "{layers:?}: {folder} is not written");
+        }
+        assert_eq!(fs::read_to_string(c.home.join("datasets/file")).unwrap(), "content\n", "{layers:?}");
+        assert!(!c.works(&format!("cat {home}/.aws/credentials")).await, "{layers:?}: a key in a folder to read");
+        assert!(!c.works(&format!("cat {home}/notes")).await, "{layers:?}");
+    }
+}
+
+#[tokio::test]
+async fn no_package_cache_is_written_unless_it_is_listed() {
+    for layers in LAYERS {
+        let c = confined_with(layers, false, |home| {
+            fs::create_dir_all(home.join(".cargo/registry/cache")).unwrap();
+            SandboxPolicy::default()
+        });
+        c.scene.shell(&format!("echo a > {}/.cargo/registry/cache/new", c.home.display())).await;
+        assert!(!c.home.join(".cargo/registry/cache/new").exists(), "{layers:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_confined_process_in_the_background_names_the_sandbox_as_cause() {
+    let c = confined(Layers::All, false);
+    let look_up = format!("{} -c \"import socket; socket.gethostbyname('a.example')\"", python().0);
+    for (command, words) in
+        [("echo x > /etc/made", "escalate=\"unconfined\""), (look_up.as_str(), "escalate=\"network\"")]
+    {
+        let started = c.scene.terminal.start(TASK, Request::shell(command), Watch::default()).await.unwrap();
+        let status = c.scene.terminal.wait(TASK, &started.id, None).await.unwrap();
+        assert!(status.note.as_ref().is_some_and(|note| note.contains(words)), "{command}: {status:?}");
+    }
+    let started = c.scene.terminal.start(TASK, Request::shell("true"), Watch::default()).await.unwrap();
+    assert_eq!(c.scene.terminal.wait(TASK, &started.id, None).await.unwrap().note, None);
 }
 
 #[tokio::test]

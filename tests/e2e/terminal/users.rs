@@ -71,6 +71,22 @@ fn an_ordinary_user_has_the_sandbox_too() {
     assert!(detail.contains("user namespaces, Landlock") || detail.contains("without namespaces ("), "{detail}");
 }
 
+/// A user who may make no cgroup has limits on each process instead.
+#[test]
+fn commands_of_an_ordinary_user_are_limited_too() {
+    let root = tempfile::tempdir().unwrap();
+    let command = "cat /proc/self/cgroup; echo data $(ulimit -Hd) files $(ulimit -Hf) processes $(ulimit -Hu)";
+    let output = as_ordinary_user(root.path(), &["call", "terminal", &json!({ "command": command }).to_string()]);
+    let answer: Value = serde_json::from_str(&stdout(&output)).unwrap_or_else(|why| panic!("{why}: {output:?}"));
+    let text = answer["output"].as_str().unwrap();
+    let (groups, limits) = text.split_once("data ").unwrap();
+    let words: Vec<&str> = limits.split_whitespace().collect();
+    let [data, "files", files, "processes", processes] = words[..] else { panic!("{answer}") };
+    assert!(groups.contains("hermes-host-") || data.parse::<u64>().is_ok(), "memory is not limited: {answer}");
+    assert_eq!(files, (16_u64 << 20).to_string(), "{answer}");
+    assert!(processes.parse::<u64>().unwrap() <= 4_096, "{answer}");
+}
+
 /// Files of the host in the workspace are covered, and a covered folder is not looked into.
 #[test]
 fn an_ordinary_user_may_have_the_hosts_home_in_the_workspace() {

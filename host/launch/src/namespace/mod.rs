@@ -13,13 +13,13 @@ use rustix::{
     thread::UnshareFlags,
 };
 
-use crate::{Namespaces, Network, PROXY_PORT, privileges};
+use crate::{PROXY_PORT, privileges};
 
-/// Moves this process into new namespaces. Its children are in a pid namespace of their own. Gives the listener of the proxy, where
-/// the command is to have one.
-pub(crate) fn enter(namespaces: &Namespaces, network: Network) -> Result<Option<TcpListener>, String> {
+/// Moves this process into new namespaces, with a user namespace first if it is not root. Its children are in a pid namespace of their
+/// own. Gives the listener of the proxy, where the command is to have one.
+pub(crate) fn enter(user: bool, has_proxy: bool) -> Result<Option<TcpListener>, String> {
     let (uid, gid) = (geteuid(), getegid());
-    if namespaces.user {
+    if user {
         unshare(UnshareFlags::NEWUSER)?;
         // The command keeps its user: files have the owner that they have outside.
         write("/proc/self/setgroups", "deny")?;
@@ -28,14 +28,10 @@ pub(crate) fn enter(namespaces: &Namespaces, network: Network) -> Result<Option<
     }
     unshare(UnshareFlags::NEWPID | UnshareFlags::NEWNET | UnshareFlags::NEWIPC | UnshareFlags::NEWUTS)?;
     loopback::bring_up().map_err(|why| format!("the loopback interface can't be brought up: {why}"))?;
-    let proxy = match network {
-        Network::Proxy => Some(
-            TcpListener::bind(("127.0.0.1", PROXY_PORT))
-                .map_err(|why| format!("the port of the proxy can't be opened: {why}"))?,
-        ),
-        Network::None | Network::Shared => None,
-    };
-    if namespaces.user {
+    let listen = || TcpListener::bind(("127.0.0.1", PROXY_PORT));
+    let proxy = has_proxy.then(listen).transpose();
+    let proxy = proxy.map_err(|why| format!("the port of the proxy can't be opened: {why}"))?;
+    if user {
         privileges::keep_for_setup().map_err(|why| format!("capabilities can't be kept for the setup: {why}"))?;
     }
     Ok(proxy)

@@ -9,20 +9,18 @@ use std::{
 
 use super::{
     super::{
-        Child, Ended, Fault, Launcher, Outcome, Request, SandboxUse, What,
+        Child, Fault, Launcher, Outcome, Request, SandboxUse, What,
         environment::{self, Variables},
         limits, note, state,
         task::{Began, Task, Tasks},
     },
-    Answer, Backend, Sandbox, foreground, hint,
+    Answer, Backend, Sandbox, foreground,
+    remarks::{SandboxRemarks, joined},
 };
 use hermes_launch::{Launch, Stage};
 
 /// The shells that command lines are read by, the first that is there.
 const SHELLS: [&str; 2] = ["/bin/bash", "/bin/sh"];
-
-/// Files that other programs obey, as an answer names those that a command made.
-const OBEYED_NAMES: usize = 8;
 
 /// Commands on this machine.
 #[derive(Debug)]
@@ -40,8 +38,8 @@ struct Prepared {
     began: Began,
     /// The folder for its state, as the command sees it.
     state: PathBuf,
-    /// What confines it, and the files that other programs obey as they were before it.
-    confined: Option<(SandboxUse, Vec<PathBuf>)>,
+    /// What its sandbox has to say at its end.
+    remarks: Option<SandboxRemarks>,
 }
 
 impl Local {
@@ -79,11 +77,11 @@ impl Local {
         // There is none if the shell was ended, or there was no shell.
         let _ = fs::remove_file(file);
         let meaning = note::of(&command_line(&request.what), finished.ended);
-        let remarks = match prepared.confined {
-            Some((used, obeyed)) => remarks(used, obeyed, finished.ended, &output.text).await,
-            None => Vec::new(),
+        let remark = match prepared.remarks {
+            Some(remarks) => remarks.of(finished.ended, &output.text).await,
+            None => None,
         };
-        let note = meaning.into_iter().chain(remarks).reduce(|note, more| format!("{note}; {more}"));
+        let note = joined([meaning, remark]);
         Ok(Outcome { ended: finished.ended, output, note, left: finished.left, cwd: task.cwd() })
     }
 
@@ -115,10 +113,11 @@ impl Local {
             What::Exec { program, arguments } => [program].into_iter().chain(arguments).cloned().collect(),
         };
         let mut state = task.state_folder().to_owned();
-        let (mut confinement, mut used) = (None, None);
+        let (mut confinement, mut remarks) = (None, None);
         if let Some(SandboxUse { sandbox, network }) = request.sandbox.as_ref().or(self.sandbox.as_ref()) {
             let confined = sandbox.confine(task, &self.tasks.mount_point(), *network)?;
-            used = Some((SandboxUse { sandbox: Arc::clone(sandbox), network: *network }, confined.obeyed));
+            let used = SandboxUse { sandbox: Arc::clone(sandbox), network: *network };
+            remarks = Some(SandboxRemarks { used, obeyed: confined.obeyed });
             let exported = task.exported();
             variables.extend(confined.variables.into_iter().filter(|(name, _)| !exported.contains_key(name)));
             state = confined.state;
@@ -127,24 +126,8 @@ impl Local {
         let stage = Stage { pty: request.pty, confinement, limits: limits::resources() };
         let launch = Launch { words, variables: variables.clone().into_iter().collect(), cwd, stage };
         let began = Began { variables, cwd: request.workdir.is_none().then_some(here) };
-        Ok(Prepared { launch, began, state, confined: used })
+        Ok(Prepared { launch, began, state, remarks })
     }
-}
-
-/// What a confined command's answer says beside its output: that the sandbox is the likely cause of a failure, and which files that other
-/// programs obey the command made.
-async fn remarks(used: SandboxUse, obeyed: Vec<PathBuf>, ended: Ended, output: &str) -> Vec<String> {
-    let hint = hint::of(ended, output, used.network, |path| used.sandbox.shows(path)).map(str::to_owned);
-    // A walk through the workspace, off the threads that serve.
-    let made = tokio::task::spawn_blocking(move || used.sandbox.newly_obeyed(&obeyed)).await.unwrap_or_default();
-    let names: Vec<String> = made.iter().take(OBEYED_NAMES).map(|path| path.display().to_string()).collect();
-    let made = (!names.is_empty()).then(|| {
-        format!(
-            "it made files that other programs obey without being asked, which a person should look at: {}",
-            names.join(", ")
-        )
-    });
-    hint.into_iter().chain(made).collect()
 }
 
 /// A request as one would type it, to tell what its exit code means.
@@ -168,7 +151,12 @@ impl Backend for Local {
     }
 
     fn spawn<'a>(&'a self, task: &'a str, request: Request) -> Answer<'a, Result<Child, Fault>> {
-        Box::pin(async move { self.start(&self.prepare(&*self.task(task)?, &request)?.launch, &request) })
+        Box::pin(async move {
+            let prepared = self.prepare(&*self.task(task)?, &request)?;
+            let mut child = self.start(&prepared.launch, &request)?;
+            child.remarks = prepared.remarks;
+            Ok(child)
+        })
     }
 
     fn cwd(&self, task: &str) -> PathBuf {

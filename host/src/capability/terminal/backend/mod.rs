@@ -5,6 +5,7 @@ mod hint;
 mod keys;
 mod local;
 mod reach;
+mod remarks;
 mod sandbox;
 mod ssh;
 
@@ -16,6 +17,7 @@ pub use local::Local;
 pub(crate) use local::command_line;
 pub use reach::SandboxPolicy;
 pub(crate) use reach::cache_names;
+pub(crate) use remarks::{SandboxRemarks, joined};
 pub use sandbox::{Sandbox, SandboxSite};
 pub use ssh::{Ssh, Target};
 

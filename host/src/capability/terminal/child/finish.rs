@@ -38,7 +38,7 @@ pub(crate) async fn finish(
     stop: impl Future<Output = ()>,
     mut heard: impl FnMut(Event<'_>),
 ) -> Result<Finished, Fault> {
-    let Child { mut hold, mut reports, mut outlet, inlet: _, mut supervisor, afterwards: _afterwards } = child;
+    let Child { mut hold, mut reports, mut outlet, inlet: _, mut supervisor, remarks: _, afterwards: _afterwards } = child;
     let mut stop = pin!(stop);
     let mut buffer = vec![0; PIPE_BYTES];
     let mut finished = Finished { ended: Ended::Lost, stopped: false, left: Vec::new() };
@@ -77,7 +77,7 @@ pub(crate) async fn finish(
             () = sleep_until(next), if !supervised => printing = false,
         }
     }
-    // It has said its last and is about to exit.
-    let _ = supervisor.wait().await;
+    // It has said its last and is about to exit. Nothing of the command is left, so its answer does not wait for that.
+    tokio::spawn(async move { supervisor.wait().await });
     Ok(finished)
 }

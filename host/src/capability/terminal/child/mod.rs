@@ -2,6 +2,7 @@
 
 mod finish;
 mod pipes;
+mod spare;
 mod spawn;
 mod supervisor;
 

@@ -6,22 +6,20 @@ use std::{
     os::fd::{AsRawFd, OwnedFd},
     path::PathBuf,
     process::Stdio,
-    sync::LazyLock,
+    sync::{Arc, LazyLock},
 };
 
-use hermes_launch::{COMMAND, ConfinementLayers, Launch, Network, PROBE, SUPERVISE, SUPERVISOR_NAME};
+use hermes_launch::{COMMAND, ConfinementLayers, Launch, LaunchMessage, PROBE};
 use rustix::{
     fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create},
     io::write,
 };
-use tokio::{
-    net::UnixStream,
-    process::{self, Command},
-};
+use tokio::process;
 
 use super::{
-    super::Input,
+    super::{Input, backend::SandboxRemarks},
     pipes::{self, Inlet, Outlet},
+    spare::{SpareSupervisors, SupervisorProcess},
     supervisor::{self, Hold, Reports},
 };
 
@@ -33,7 +31,10 @@ const OWN_PROGRAM: &str = "/proc/self/exe";
 
 /// The program that launches: the embedded launcher, or one whose `main` begins with [`run_if_asked`](crate::run_if_asked).
 #[derive(Clone, Debug)]
-pub struct Launcher(PathBuf);
+pub struct Launcher {
+    program: PathBuf,
+    spares: Arc<SpareSupervisors>,
+}
 
 impl Default for Launcher {
     /// The embedded launcher, and this process's own program where there is none.
@@ -63,20 +64,20 @@ static EMBEDDED_FILE: LazyLock<Option<OwnedFd>> = LazyLock::new(|| {
 impl Launcher {
     /// The embedded launcher, or this program where there is none.
     pub fn embedded_or(program: impl Into<PathBuf>) -> Self {
-        Self(match &*EMBEDDED_FILE {
-            Some(file) => format!("/proc/self/fd/{}", file.as_raw_fd()).into(),
-            None => program.into(),
-        })
+        match &*EMBEDDED_FILE {
+            Some(file) => Self::at(format!("/proc/self/fd/{}", file.as_raw_fd())),
+            None => Self::at(program),
+        }
     }
 
     /// Another program.
     pub fn at(path: impl Into<PathBuf>) -> Self {
-        Self(path.into())
+        Self { program: path.into(), spares: Arc::default() }
     }
 
     /// What this machine can hold, by trying it.
     pub(crate) fn probe(&self) -> Result<ConfinementLayers, String> {
-        let mut command = std::process::Command::new(&self.0);
+        let mut command = std::process::Command::new(&self.program);
         command.args([COMMAND, PROBE]).env_clear().current_dir("/").stdin(Stdio::null());
         let output = command.output().map_err(|why| format!("failed to start the launcher: {why}"))?;
         serde_json::from_slice(&output.stdout).map_err(|_| {
@@ -90,19 +91,22 @@ impl Launcher {
             true => pipes::terminal(*input == Input::Open)?,
             false => pipes::pipes(*input != Input::Closed)?,
         };
-        let (ours, its) = std::os::unix::net::UnixStream::pair()?;
-        ours.set_nonblocking(true)?;
-        let mut command = Command::new(&self.0);
-        command.arg0(SUPERVISOR_NAME).args([COMMAND, SUPERVISE]).args(&launch.words);
-        command.env_clear().envs(launch.disguised()?).current_dir(&launch.cwd);
-        // The three descriptors of a supervisor, as `hermes_launch` tells.
-        command.stdin(Stdio::from(OwnedFd::from(its))).stdout(ends.writes).stderr(ends.reads);
-        let supervisor = command.spawn()?;
-        let pid = supervisor.id().ok_or_else(|| io::Error::other("the supervisor has no process id"))?;
-        let line = UnixStream::from_std(ours)?;
-        let has_proxy = launch.stage.confinement.as_ref().is_some_and(|it| it.network == Network::Proxy);
-        let (hold, reports) = supervisor::line(line, pid, has_proxy);
-        Ok(Child { hold, reports, outlet: ends.outlet, inlet: ends.inlet, supervisor, afterwards: None })
+        let preparation = launch.preparation();
+        let message = LaunchMessage::new(launch, ends.reads, ends.writes)?;
+        let spare = self.spares.take(&preparation);
+        // A spare may have been ended since: by the kernel, for want of memory, or by an unconfined command.
+        let SupervisorProcess { process, line } = match spare.filter(|spare| message.send(&spare.line).is_ok()) {
+            Some(spare) => spare,
+            None => {
+                let started = SupervisorProcess::start(&self.program, &preparation)?;
+                message.send(&started.line)?;
+                started
+            }
+        };
+        let pid = process.id().ok_or_else(|| io::Error::other("the supervisor has no process id"))?;
+        let (hold, reports) = supervisor::line(line, pid, preparation.has_proxy);
+        self.spares.replenish(&self.program, preparation);
+        Ok(Child { hold, reports, outlet: ends.outlet, inlet: ends.inlet, supervisor: process, remarks: None, afterwards: None })
     }
 }
 
@@ -115,6 +119,8 @@ pub struct Child {
     /// What it reads, until it is taken.
     pub(crate) inlet: Option<Inlet>,
     pub(super) supervisor: process::Child,
+    /// What its sandbox has to say at its end.
+    pub(crate) remarks: Option<SandboxRemarks>,
     /// What is dropped when nothing is left of it here: a backend may have to clean up elsewhere.
     pub(crate) afterwards: Option<Box<dyn Afterwards>>,
 }

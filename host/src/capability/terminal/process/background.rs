@@ -14,7 +14,7 @@ use tokio::{
 use super::{
     super::{
         Child, Ended, Fault, Request,
-        backend::command_line,
+        backend::{command_line, joined},
         child::{Event, Inlet, finish},
         limits::{POLL_BYTES, WRITE_WAIT},
         note,
@@ -35,7 +35,7 @@ pub struct Status {
     pub pid: Option<u32>,
     /// How it ended; nothing while it runs.
     pub ended: Option<Ended>,
-    /// What its exit code means, where that is not what one would think.
+    /// What its exit code means, where that is not what one would think, and what its sandbox has to say of its end.
     pub note: Option<String>,
     /// Names of processes that it left and that were ended with it.
     pub left: Vec<String>,
@@ -56,6 +56,7 @@ struct State {
 #[derive(Clone, Debug)]
 struct Over {
     ended: Ended,
+    note: Option<String>,
     left: Vec<String>,
     at: Instant,
 }
@@ -97,8 +98,8 @@ impl Background {
             stop: Notify::new(),
         });
         let command = command_line(&request.what);
-        let driver = tokio::spawn(drive(task.to_owned(), id.clone(), child, Arc::clone(&shared), watcher, ears, slot));
-        let driver = driver.abort_handle();
+        let named = Named { task: task.to_owned(), id: id.clone(), command: command.clone() };
+        let driver = tokio::spawn(drive(named, child, Arc::clone(&shared), watcher, ears, slot)).abort_handle();
         Self { task: task.to_owned(), id, command, started: Instant::now(), shared, driver }
     }
 
@@ -106,16 +107,16 @@ impl Background {
     pub(crate) fn status(&self) -> Status {
         let state = self.shared.state.borrow().clone();
         let log = self.shared.log.lock().unwrap_or_else(PoisonError::into_inner);
-        let (ended, left, until) = match state.over {
-            Some(over) => (Some(over.ended), over.left, over.at),
-            None => (None, Vec::new(), Instant::now()),
+        let (ended, note, left, until) = match state.over {
+            Some(over) => (Some(over.ended), over.note, over.left, over.at),
+            None => (None, None, Vec::new(), Instant::now()),
         };
         Status {
             id: self.id.clone(),
             command: self.command.clone(),
             pid: state.pid,
             ended,
-            note: ended.and_then(|ended| note::of(&self.command, ended)),
+            note,
             left,
             ran: until - self.started,
             tail: log.tail(POLL_BYTES),
@@ -183,10 +184,16 @@ impl Drop for Background {
     }
 }
 
-async fn drive(
+/// What a process is told apart by.
+struct Named {
     task: String,
     id: String,
-    child: Child,
+    command: String,
+}
+
+async fn drive(
+    named: Named,
+    mut child: Child,
     shared: Arc<Shared>,
     mut watcher: Watcher,
     ears: Ears,
@@ -194,9 +201,10 @@ async fn drive(
 ) {
     let tell = |news| {
         if let Some(listener) = &ears.listener {
-            listener(Notice { task: task.clone(), process: id.clone(), news });
+            listener(Notice { task: named.task.clone(), process: named.id.clone(), news });
         }
     };
+    let remarks = child.remarks.take();
     let mut lines = Lines::default();
     let mut look = |line: &[u8]| watcher.look(line, Instant::now(), &ears.throttle).into_iter().for_each(&tell);
     let finished = finish(child, shared.stop.notified(), |event| match event {
@@ -216,11 +224,17 @@ async fn drive(
         }
     };
     lines.finish(&mut look);
-    // Its place is free before anybody hears of its end.
+    let at = Instant::now();
+    let tail = shared.log.lock().unwrap_or_else(PoisonError::into_inner).tail(POLL_BYTES);
+    let remark = match remarks {
+        Some(remarks) => remarks.of(ended, &tail).await,
+        None => None,
+    };
+    let note = joined([note::of(&named.command, ended), remark]);
+    // Its permit is free before its end is told.
     drop(slot);
-    shared.state.send_modify(|state| state.over = Some(Over { ended, left, at: Instant::now() }));
+    shared.state.send_modify(|state| state.over = Some(Over { ended, note, left, at }));
     if ears.watch.end {
-        let tail = shared.log.lock().unwrap_or_else(PoisonError::into_inner).tail(POLL_BYTES);
         tell(News::Ended { ended, tail });
     }
 }
