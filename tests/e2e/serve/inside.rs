@@ -74,13 +74,10 @@ impl Inside {
 
 /// None of the figures grows from round to round.
 pub(super) fn assert_flat(rounds: &[Held]) {
-    let figures: [(&str, fn(&Held) -> usize); 4] = [
-        ("live bytes", |held| held.live_bytes),
-        ("tasks", |held| held.tasks),
-        ("threads", |held| held.threads),
-        ("open files", |held| held.files),
-    ];
-    for (what, figure) in figures {
-        heap::assert_flat(what, &rounds.iter().map(figure).collect::<Vec<_>>());
-    }
+    let figure =
+        |what: &str, of: fn(&Held) -> usize| heap::assert_flat(what, &rounds.iter().map(of).collect::<Vec<_>>());
+    figure("live bytes", |held| held.live_bytes);
+    figure("tasks", |held| held.tasks);
+    figure("threads", |held| held.threads);
+    figure("open files", |held| held.files);
 }

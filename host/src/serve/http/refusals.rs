@@ -50,6 +50,8 @@ impl TokenRefusals {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     #[test]
@@ -58,7 +60,7 @@ mod tests {
         let client = Some(PeerAddress("127.0.0.1:9".parse().unwrap()));
         let line = |after| refusals.line(start + after, client, "wrong token");
         let short = REFUSAL_LOG_INTERVAL / 10;
-        assert_eq!(line(short * 0).unwrap(), "refused a request from 127.0.0.1:9: wrong token");
+        assert_eq!(line(Duration::ZERO).unwrap(), "refused a request from 127.0.0.1:9: wrong token");
         assert_eq!([line(short), line(short * 2), line(short * 9)], [None, None, None]);
         assert!(
             line(REFUSAL_LOG_INTERVAL).unwrap().ends_with("; 3 other requests were refused since the last such line")
