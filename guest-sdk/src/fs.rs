@@ -36,6 +36,93 @@ use crate::testing::files as host;
 
 use crate::Error;
 
+/// All of a text file, up to what the host gives at once. Secrets are masked in it, unless the grant shows them.
+///
+/// ```
+/// use hermes_tool::{NoArgs, Result, fs, tool};
+///
+/// /// Shows the notes.
+/// #[tool(read_only)]
+/// fn notes(_: NoArgs) -> Result<String> {
+///     Ok(fs::read_to_string("notes.txt")?)
+/// }
+/// # use hermes_tool::testing::FakeHost;
+/// # let host = FakeHost::new().file("notes.txt", "one\ntwo");
+/// # assert_eq!(host.call(notes::TOOL, "{}").unwrap().text(), "one\ntwo");
+/// # let host = FakeHost::new().file("notes.txt", b"\xff");
+/// # assert!(host.call(notes::TOOL, "{}").unwrap_err().message().contains("not text"));
+/// ```
+pub fn read_to_string(path: &str) -> Result<String, Fault> {
+    let piece = read(path, 0, u64::MAX)?;
+    String::from_utf8(piece.bytes).map_err(|_| Fault {
+        reason: Reason::Failed,
+        message: format!("{path} is not text in UTF-8; read its bytes with fs::read"),
+    })
+}
+
+/// Makes a file with this content, or replaces all that is in it. Missing folders are made. What must not overwrite another's change
+/// is a [`commit`] with the version that was read.
+///
+/// ```
+/// use hermes_tool::{NoArgs, Result, fs, tool};
+///
+/// /// Begins a new list.
+/// #[tool]
+/// fn begin(_: NoArgs) -> Result<String> {
+///     fs::write("lists/today.txt", "milk\n")?;
+///     fs::append("lists/today.txt", "bread\n")?;
+///     Ok(fs::read_to_string("lists/today.txt")?)
+/// }
+/// # use hermes_tool::testing::FakeHost;
+/// # let host = FakeHost::new().file("lists/today.txt", "old");
+/// # assert_eq!(host.call(begin::TOOL, "{}").unwrap().text(), "milk\nbread\n");
+/// ```
+pub fn write(path: &str, content: impl AsRef<[u8]>) -> Result<(), Fault> {
+    put(path, content.as_ref(), Expected::Anything)
+}
+
+/// Adds to the end of a file, which is made where there is none. Between two calls at the same time nothing is lost.
+///
+/// ```
+/// use hermes_tool::fs;
+/// # use hermes_tool::testing::FakeHost;
+/// # let host = FakeHost::new();
+///
+/// fs::append("log.txt", "one\n")?;
+/// fs::append("log.txt", "two\n")?;
+/// assert_eq!(fs::read_to_string("log.txt")?, "one\ntwo\n");
+/// # Ok::<(), fs::Fault>(())
+/// ```
+pub fn append(path: &str, content: impl AsRef<[u8]>) -> Result<(), Fault> {
+    let content = content.as_ref();
+    let mut tries = APPEND_TRIES;
+    loop {
+        let done = match stat(path) {
+            Ok(found) => {
+                let splice = Splice { offset: found.size, length: 0, bytes: content.to_vec() };
+                let edit = Edit { path: path.to_owned(), version: found.version, splices: vec![splice] };
+                commit(&[Change::Edit(edit)]).map(drop)
+            }
+            Err(fault) if fault.reason == Reason::NotFound => put(path, content, Expected::Nothing),
+            Err(fault) => Err(fault),
+        };
+        tries -= 1;
+        match done {
+            // Another call changed it, or made it, in between.
+            Err(fault) if matches!(fault.reason, Reason::Changed | Reason::Exists) && tries > 0 => {}
+            done => return done,
+        }
+    }
+}
+
+/// How often [`append`] looks again at a file that others change meanwhile.
+const APPEND_TRIES: u32 = 10;
+
+fn put(path: &str, content: &[u8], expected: Expected) -> Result<(), Fault> {
+    let write = Write { path: path.to_owned(), content: content.to_vec(), expected };
+    commit(&[Change::Write(write)]).map(drop)
+}
+
 /// What a path leads to.
 pub fn stat(path: &str) -> Result<Metadata, Fault> {
     Ok(host::stat(path)?)
@@ -53,11 +140,35 @@ pub fn lines(query: &LinesQuery) -> Result<Excerpt, Fault> {
 }
 
 /// What is in a directory.
+///
+/// ```
+/// use hermes_tool::fs;
+/// # use hermes_tool::testing::FakeHost;
+/// # let host = FakeHost::new().file("notes/a.txt", "").file("notes/b.txt", "");
+///
+/// let names: Vec<String> = fs::list("notes")?.entries.into_iter().map(|entry| entry.name).collect();
+/// assert_eq!(names, ["a.txt", "b.txt"]);
+/// # Ok::<(), fs::Fault>(())
+/// ```
 pub fn list(path: &str) -> Result<Listing, Fault> {
     Ok(host::list(path)?)
 }
 
 /// Makes all of these changes or none.
+///
+/// ```
+/// use hermes_tool::fs::{self, Change, Expected, Remove, Write};
+/// # use hermes_tool::testing::FakeHost;
+/// # let host = FakeHost::new().file("draft.md", "Dear");
+///
+/// // The letter is there and the draft is gone, or neither.
+/// let letter = Write { path: "letter.md".into(), content: b"Dear".to_vec(), expected: Expected::Nothing };
+/// let draft = Remove { path: "draft.md".into(), version: None };
+/// fs::commit(&[Change::Write(letter), Change::Remove(draft)])?;
+/// # assert_eq!(host.content("letter.md").unwrap(), b"Dear");
+/// # assert_eq!(host.content("draft.md"), None);
+/// # Ok::<(), fs::Fault>(())
+/// ```
 pub fn commit(changes: &[Change]) -> Result<Vec<Changed>, Fault> {
     Ok(host::commit(changes)?)
 }

@@ -44,6 +44,23 @@
 //! ```
 //!
 //! Built for wasm, the crate is a component: `cargo build --release --target wasm32-wasip2`.
+//!
+//! # A small component
+//!
+//! A tool is loaded once and mostly waits, so its size matters more than its speed: a smaller one compiles sooner at its first start. With
+//! this profile the example `hello` has 97 kB. A panic ends the call either way, so that nothing needs to unwind.
+//!
+//! ```toml
+//! [lib]
+//! crate-type = ["cdylib"]
+//!
+//! [profile.release]
+//! opt-level = "s"      # 3 for a tool that computes
+//! lto = true
+//! codegen-units = 1
+//! panic = "abort"
+//! strip = true
+//! ```
 
 pub mod ask;
 // Public only because the code that the macros put into the author's crate names it.
@@ -69,7 +86,7 @@ pub use content::{Body, Content, Embedded, Json, Media, Output};
 pub use describer::{Redescription, Surroundings};
 pub use error::{Error, Result};
 pub use export::context;
-pub use schema::Schema;
+pub use schema::{Arguments, Schema};
 pub use tool::{Context, Hints, NoArgs, Tool};
 
 /// Marks a type that comes in as arguments, or is part of one: it can be deserialised and has a JSON Schema.
@@ -140,7 +157,7 @@ pub use hermes_tool_macros::tool;
 pub mod __private {
     pub use crate::describer::describe;
     pub use crate::export::Provider;
-    pub use crate::schema::text as parameters;
+    pub use crate::schema::parameters;
     pub use crate::tool::{handle, output_of};
     pub use serde;
 }

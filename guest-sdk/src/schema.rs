@@ -14,12 +14,37 @@ pub trait Schema {
     fn keywords(out: &mut String);
 }
 
+/// A type that can be all of a tool's arguments: its JSON form is an object. `#[args]` on a struct implements it.
+///
+/// ```compile_fail
+/// use hermes_tool::{Result, tool};
+///
+/// /// Greets a person by name.
+/// #[tool]
+/// fn hello(name: String) -> Result<String> {
+///     Ok(format!("Hello, {name}!"))
+/// }
+/// # fn main() {}
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` can't be the arguments of a tool: models send an object with named members",
+    label = "this is no object",
+    note = "put it into a struct: `#[hermes_tool::args] struct Arguments {{ name: {Self} }}`, and take that",
+    note = "a tool without arguments takes `hermes_tool::NoArgs`; a type with a `Schema` of its own also implements `hermes_tool::Arguments`"
+)]
+pub trait Arguments: Schema {}
+
 /// The whole schema of a type.
-pub fn text<T: Schema>() -> String {
+pub(crate) fn text<T: Schema>() -> String {
     let mut out = String::from("{");
     T::keywords(&mut out);
     out.push('}');
     out
+}
+
+/// The schema of a tool's arguments.
+pub fn parameters<T: Arguments>() -> String {
+    text::<T>()
 }
 
 macro_rules! plain {
@@ -67,6 +92,10 @@ fn map<T: Schema>(out: &mut String) {
     T::keywords(out);
     out.push('}');
 }
+
+impl<T: Schema> Arguments for BTreeMap<String, T> {}
+
+impl<T: Schema, S> Arguments for HashMap<String, T, S> {}
 
 impl<T: Schema> Schema for BTreeMap<String, T> {
     fn keywords(out: &mut String) {

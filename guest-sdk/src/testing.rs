@@ -83,6 +83,7 @@
 //! assert_eq!(host.transform(HOOK, "terminal", "{}", error.clone()), error);
 //! ```
 
+mod arguments;
 pub(crate) mod ask;
 pub(crate) mod files;
 pub(crate) mod terminal;
@@ -120,9 +121,11 @@ impl FakeHost {
         Self(())
     }
 
-    /// Calls the tool as the host does: arguments come as JSON text.
+    /// Calls the tool as the host does: arguments come as JSON text, are turned into what the tool's schema asks for where that loses
+    /// nothing, and are held against it. The tool is not called where they do not fit.
     pub fn call(&self, tool: Tool, arguments: &str) -> Result<Reply, Error> {
-        with_context(context(), || (tool.handle)(arguments)).map(Reply)
+        let arguments = arguments::prepare(tool, arguments)?;
+        with_context(context(), || (tool.handle)(&arguments)).map(Reply)
     }
 
     /// Asks the tool whether it can work here.

@@ -4,7 +4,7 @@ use serde::{Deserialize, de::DeserializeOwned};
 
 pub use crate::bindings::hermes::tool::types::Context;
 use crate::bindings::hermes::tool::types::{self, Definition};
-use crate::{Content, Error, Output, Result, Schema};
+use crate::{Arguments, Content, Error, Output, Result, Schema};
 
 /// A tool: what `#[tool]` makes of a function, found as `function_name::TOOL`.
 #[derive(Clone, Copy)]
@@ -36,6 +36,8 @@ pub struct Hints {
 /// The arguments of a tool that takes none.
 #[derive(Debug, Deserialize)]
 pub struct NoArgs {}
+
+impl Arguments for NoArgs {}
 
 impl Schema for NoArgs {
     fn keywords(out: &mut String) {

@@ -25,10 +25,13 @@ use hermes_host::{
 };
 use tempfile::TempDir;
 
-use crate::guest;
+use crate::{
+    guest, heap,
+    patience::{PATIENCE, some_round},
+};
 
 /// How far past its wall clock a call may be. A busy machine wakes a thread late; without a deadline a call would never end.
-const GRACE: Duration = Duration::from_secs(5);
+const GRACE: Duration = PATIENCE;
 
 /// The binary that compiles, and that the tests of stdout run.
 const PROGRAM: &str = env!("CARGO_BIN_EXE_hermes-host");
@@ -172,23 +175,6 @@ fn assert_bytes_refused_before_compiling(bytes: &[u8], reason: &str) {
     let stage = stage.compiler(Compiler::Worker("/nonexistent".into(), CompileLimits::STANDARD));
     stage.add("other", bytes);
     assert_refused_on(&stage, reason);
-}
-
-/// Bytes of this process that are in memory now.
-fn resident() -> usize {
-    status("VmRSS")
-}
-
-/// The most there ever were.
-fn most_resident() -> usize {
-    status("VmHWM")
-}
-
-fn status(field: &str) -> usize {
-    let status = fs::read_to_string("/proc/self/status").unwrap();
-    let line = status.lines().find_map(|line| line.strip_prefix(field)).unwrap();
-    let kib: usize = line.trim_matches(|c: char| !c.is_ascii_digit()).parse().unwrap();
-    kib << 10
 }
 
 include!(concat!(env!("OUT_DIR"), "/guests.rs"));

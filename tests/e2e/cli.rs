@@ -7,16 +7,12 @@ use std::{
     process::{Child, Command, Output, Stdio},
     sync::mpsc,
     thread,
-    time::Duration,
 };
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::{compiled, guest};
-
-/// How long a test waits for a line that must come.
-const PATIENCE: Duration = Duration::from_secs(30);
+use super::{compiled, guest, patience::PATIENCE};
 
 /// A home and a tools folder of a test's own.
 pub(crate) struct Place {
@@ -333,14 +329,78 @@ fn doctor_says_what_works_and_exits_1_when_something_is_refused() {
     assert_eq!(code(&output), 0, "{output:?}");
     assert!(parse(&output).as_array().unwrap().iter().any(|f| f["what"] == "bundled tools" && f["status"] == "ok"));
     place.drop_in("bad.wasm", b"not wasm");
-    assert_eq!(code(&place.run(&["doctor"])), 1);
+    let output = place.run(&["doctor"]);
+    assert_eq!(code(&output), 1);
+    let line = stdout(&output).lines().find(|line| line.contains("bad.wasm")).unwrap().to_owned();
+    assert!(line.starts_with("problem  component") && line.contains("refused: "), "{line}");
+}
+
+/// What bash is told for a line that ends in this word.
+fn completed(place: &Place, words: &[&str]) -> Vec<String> {
+    let mut command = place.command(&["--", "hermes-host"]);
+    command.args(words);
+    // After the program and the four words for its home and its tools.
+    let index = 5 + words.len() - 1;
+    command.env("HERMES_HOST_COMPLETE", "bash").env("_CLAP_COMPLETE_INDEX", index.to_string()).env("_CLAP_IFS", "\n");
+    let output = command.env("_CLAP_COMPLETE_SPACE", "false").output().unwrap();
+    assert_eq!(code(&output), 0, "{output:?}");
+    stdout(&output).lines().map(|line| line.trim_end().to_owned()).collect()
 }
 
 #[test]
-fn completions_name_the_subcommands() {
-    let output = Place::new().run(&["completions", "bash"]);
-    assert_eq!(code(&output), 0);
-    assert!(stdout(&output).contains("definitions"));
+fn completions_name_subcommands_and_what_is_loaded() {
+    let place = Place::new();
+    place.drop_in("weather.wasm", &guest::good("forecast"));
+    let script = stdout(&place.run(&["completions", "bash"]));
+    assert!(script.contains("complete ") && script.contains("HERMES_HOST_COMPLETE"), "{script}");
+    // Not compiled yet, so its tools are not known; its name is.
+    assert_eq!(completed(&place, &["call", "forec"]), [""; 0]);
+    assert_eq!(completed(&place, &["grant", "weath"]), ["weather"]);
+    place.run(&["list"]);
+    assert_eq!(completed(&place, &["call", "forec"]), ["forecast"]);
+    assert_eq!(completed(&place, &["call", "calcul"]), ["calculate"]);
+    assert_eq!(completed(&place, &["toolsets", "hermes-cl"]), ["hermes-cli"]);
+    assert_eq!(completed(&place, &["definiti"]), ["definitions"]);
+}
+
+#[test]
+fn completing_makes_no_home() {
+    let place = Place::bare();
+    assert_eq!(completed(&place, &["call", "calc"]), [""; 0]);
+    assert!(!place.home().exists());
+}
+
+/// The lines of a command on a terminal of this width.
+fn on_columns(place: &Place, columns: usize, arguments: &[&str]) -> Vec<String> {
+    let output = place.command(arguments).env("COLUMNS", columns.to_string()).output().unwrap();
+    stdout(&output).lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn lists_fit_narrow_terminals() {
+    let place = Place::new();
+    for columns in [40, 80] {
+        for arguments in [&["list"][..], &["toolsets"], &["toolsets", "--all"], &["doctor"]] {
+            for line in on_columns(&place, columns, arguments) {
+                // A word that is longer than the terminal, such as a path, stays whole.
+                let longest = line.split_whitespace().map(str::len).max().unwrap_or_default();
+                assert!(line.chars().count() <= columns.max(longest + 20), "{columns}: {line}");
+            }
+        }
+    }
+    // The name and whether it works are what matters most.
+    let lines = on_columns(&place, 40, &["list"]);
+    assert!(lines.iter().any(|line| line.starts_with("calculate") && line.contains("available")), "{lines:#?}");
+    assert!(lines.iter().any(|line| line.trim_start().starts_with("toolset: calc")), "{lines:#?}");
+}
+
+#[test]
+fn help_tells_options_of_a_command_from_those_of_every_command() {
+    let text = stdout(&Place::new().run(&["grant", "--help"]));
+    let (own, common) = text.split_once("Options of every command:").unwrap_or_else(|| panic!("{text}"));
+    assert!(own.contains("--read") && !own.contains("--workspace"), "{text}");
+    let (common, _) = common.split_once("Examples:").unwrap();
+    assert!(common.contains("--workspace") && common.contains("--quiet") && !common.contains("--read "), "{text}");
 }
 
 /// `run` in the background, and what it says on stderr.

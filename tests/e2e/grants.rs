@@ -370,5 +370,113 @@ fn run_says_whose_grant_does_not_hold() {
     let place = place();
     done(place.run(&["grant", "weather", "--read", &at(&place, "notes")]));
     place.drop_in("weather.wasm", &other(asks("forecast")));
-    Running::start(&place).wait_for("no grant weather: its grant is for other bytes");
+    Running::start(&place).wait_for("no grant: weather: its grant is for other bytes");
+}
+
+/// A component with the tool `name` that looks at a file in the host's own interface and answers with what it hears.
+fn looks(name: &str) -> Vec<u8> {
+    guest::assemble(
+        name,
+        r#"(module
+            (import "hermes:tool/filesystem@0.1.0" "stat" (func $stat (param i32 i32 i32)))
+            (data (i32.const 1024) "notes.txt")
+            (func $handle (result i32)
+              (call $stat (i32.const 1024) (i32.const 9) (i32.const 2048))
+              (if (i32.eqz (i32.load8_u (i32.const 2048))) (then (return (global.get $ok))))
+              ;; The fault: its reason, and its message.
+              (call $answer (i32.const 1) (i32.load (i32.const 2060)) (i32.load (i32.const 2064)))))"#,
+    )
+}
+
+#[test]
+fn a_call_is_told_that_its_grant_is_for_other_bytes() {
+    let place = Place::new();
+    place.drop_in("weather.wasm", &looks("forecast"));
+    let root = at(&place, "");
+    fs::write(place.root.path().join("notes.txt"), "sunny").unwrap();
+    let called = || {
+        let mut command = place.command(&["call", "forecast"]);
+        stdout(&command.arg("--workspace").arg(&root).output().unwrap())
+    };
+    assert!(called().contains("no folder was granted"), "{}", called());
+    done(place.run(&["grant", "weather", "--read", &root]));
+    assert_eq!(called().trim(), "\"ok\"");
+    place.drop_in("weather.wasm", &other(looks("forecast")));
+    let told = called();
+    assert!(
+        told.contains("its grant is for other bytes; if you trust these, run: hermes-host grant weather"),
+        "{told}"
+    );
+    assert!(!told.contains("no folder was granted"), "{told}");
+    done(place.run(&["grant", "weather"]));
+    assert_eq!(called().trim(), "\"ok\"");
+}
+
+/// A component with the tool `name` that asks WASI for its folders, and fails as the standard library of a language does.
+fn opens(name: &str) -> Vec<u8> {
+    let error = "No such file or directory (os error 44)";
+    let text = format!(
+        r#"(module
+            (import "wasi:filesystem/preopens@0.2.0" "get-directories" (func $directories (param i32)))
+            (data (i32.const 1024) "{error}")
+            (func $handle (result i32)
+              (call $directories (i32.const 2048))
+              (i32.store8 (global.get $ok) (i32.const 1))
+              ;; "failed"
+              (i32.store8 offset=4 (global.get $ok) (i32.const 3))
+              (i32.store offset=8 (global.get $ok) (i32.const 1024))
+              (i32.store offset=12 (global.get $ok) (i32.const {}))
+              (global.get $ok)))"#,
+        error.len()
+    );
+    guest::assemble(name, &text)
+}
+
+#[test]
+fn an_error_of_a_standard_library_names_the_grant_that_is_missing() {
+    let place = Place::new();
+    place.drop_in("weather.wasm", &opens("forecast"));
+    let called = || stdout(&place.run(&["call", "forecast"]));
+    let advice =
+        "(no folder was granted to weather; the operator can change that: hermes-host grant weather --read PATH)";
+    assert!(called().contains(&format!("(os error 44) {advice}")), "{}", called());
+    done(place.run(&["grant", "weather", "--read", &at(&place, "")]));
+    assert!(called().contains("(os error 44)") && !called().contains("grant"), "{}", called());
+}
+
+#[test]
+fn a_dev_grant_follows_its_file_until_it_is_revoked_or_pinned() {
+    let place = place();
+    let notes = at(&place, "notes");
+    let output = done(place.run(&["grant", "weather", "--read", &notes, "--dev"]));
+    assert!(stderr(&output).contains("dev mode: whatever is written to"), "{output:?}");
+    assert!(text(&place).contains("dev = \"") && !text(&place).contains("digest"), "{}", text(&place));
+    for bytes in [other(asks("forecast")), asks("forecast")] {
+        place.drop_in("weather.wasm", &bytes);
+        let grants = listed(&place, "forecast");
+        assert_eq!((&grants["stale"], &grants["dev"]), (&json!(false), &json!(true)));
+        assert_eq!(grants["fs"][0]["path"], json!(notes));
+        assert!(row(&place, "forecast").contains("dev: any bytes of its file"));
+    }
+    // In red where there are colours.
+    let output = place.command(&["list"]).env_remove("NO_COLOR").env("CLICOLOR_FORCE", "1").output().unwrap();
+    assert!(stdout(&output).contains("\u{1b}[31mdev: any bytes of its file"), "{output:?}");
+    // The same name elsewhere has none of it.
+    let elsewhere = tempfile::tempdir().unwrap();
+    fs::rename(place.tools().join("weather.wasm"), elsewhere.path().join("weather.wasm")).unwrap();
+    let folder = elsewhere.path().to_str().unwrap();
+    let list = parse(&place.run(&["list", "--json", "--tools", folder]));
+    let moved = list["tools"].as_array().unwrap().iter().find(|tool| tool["name"] == "forecast").unwrap();
+    assert_eq!((&moved["grants"]["stale"], &moved["grants"]["fs"]), (&json!(true), &json!([])));
+    assert!(moved["grants"]["reason"].as_str().unwrap().contains("for another file (dev mode)"), "{moved}");
+    place.drop_in("weather.wasm", &asks("forecast"));
+    // Pinned to the bytes that are there, it is a grant like others.
+    done(place.run(&["grant", "weather"]));
+    assert!(text(&place).contains("digest = \"") && !text(&place).contains("dev ="), "{}", text(&place));
+    assert_eq!(listed(&place, "forecast")["dev"], false);
+    done(place.run(&["grant", "weather", "--dev"]));
+    assert_eq!(listed(&place, "forecast")["dev"], true);
+    done(place.run(&["revoke", "weather"]));
+    assert!(!text(&place).contains("weather"), "{}", text(&place));
+    assert_wrong(&place.run(&["grant", "calc", "--dev", "--read", &notes]), &["--dev is for a file in a tools folder"]);
 }

@@ -9,7 +9,7 @@ use std::{
     io::{Write, stderr},
     path::{Path, PathBuf},
     process::{Command, Output},
-    time::{Duration, Instant, SystemTime},
+    time::SystemTime,
 };
 
 use serde_json::{Value, json};
@@ -19,9 +19,6 @@ const TOOLCHAIN: &str = "componentize-py==0.25.1";
 
 /// The program under test.
 const HOST: &str = env!("CARGO_BIN_EXE_hermes-host");
-
-/// How long a start may take that finds CPython compiled. It takes 0.2 s on an idle machine, compiling 20 CPU seconds.
-const FAST: Duration = Duration::from_secs(5);
 
 #[test]
 fn a_tool_of_another_toolchain_loads_lists_and_answers() {
@@ -104,11 +101,8 @@ fn fails_as_a_tool_may(host: &Host) {
 /// Nothing is compiled a second time.
 fn starts_from_the_cache(host: &Host) {
     let before = host.artifacts();
-    let start = Instant::now();
     let (code, _) = host.json(&["list", "--json"]);
-    let took = start.elapsed();
     assert_eq!(code, 0);
-    assert!(took < FAST, "a start with everything compiled took {took:?}");
     assert_eq!(host.artifacts(), before);
 }
 

@@ -97,7 +97,7 @@ fn the_list_for_people_says_which_tool_was_refused_and_who_has_the_name() {
     let output = place.run(&["list"]);
     assert_eq!(output.status.code(), Some(0));
     let (shown, folder) = (stderr(&output), place.tools());
-    let expected = format!("refused twin in {0}/b.wasm: the name is taken by {0}/a.wasm", folder.display());
+    let expected = format!("refused: twin in {0}/b.wasm: the name is taken by {0}/a.wasm", folder.display());
     assert_eq!(shown.lines().filter(|line| line.contains("twin")).collect::<Vec<_>>(), [expected]);
     assert!(!stdout(&output).contains("refused"));
 }

@@ -6,6 +6,7 @@ mod clients;
 mod endurance;
 mod guests;
 mod http;
+mod inside;
 mod meanwhile;
 mod openapi;
 mod options;
@@ -31,10 +32,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 use self::client::{Client, Reply};
-use super::cli::Place;
-
-/// For what must happen.
-const PATIENCE: Duration = Duration::from_secs(30);
+use super::{cli::Place, patience::PATIENCE};
 
 /// What clients must know, where a test says so and not the host.
 const TOKEN: &str = "0123456789abcdef0123456789abcdef";

@@ -227,3 +227,30 @@ async fn calls_work_on_the_embedders_own_executor() {
         assert_eq!(outcome.json(), "\"ok\"");
     }
 }
+
+/// Runs the host where its home is on a read-only file system.
+fn on_read_only_home(place: &Place, arguments: &str) -> std::process::Output {
+    let home = place.home();
+    let home = home.display();
+    let script = format!(
+        "mount --bind {home} {home} && mount -o remount,bind,ro {home} && exec {} --home {home} --tools {} {arguments}",
+        env!("CARGO_BIN_EXE_hermes-host"),
+        place.tools().display()
+    );
+    std::process::Command::new("unshare").args(["-rm", "sh", "-c", &script]).output().unwrap()
+}
+
+#[test]
+fn a_home_that_can_not_be_written_is_said_with_the_remedy() {
+    let place = Place::bare();
+    place.drop_in("a.wasm", &guest::good("a"));
+    // All that the host makes is there already.
+    answers(&builder(&place).build().unwrap(), "a");
+    for arguments in ["list", "call a", "run --http 0", "run --stdio </dev/null"] {
+        let output = on_read_only_home(&place, arguments);
+        assert_eq!(output.status.code(), Some(2), "{arguments}: {output:?}");
+        for part in [&format!("the home {} can't be written", place.home().display()), "--home DIR"] {
+            assert!(stderr(&output).contains(part), "{arguments}: {output:?}");
+        }
+    }
+}

@@ -41,6 +41,7 @@ fn the_list_has_every_preset_and_what_components_registered() {
     let weather = &all[names.iter().position(|name| *name == "weather").unwrap()];
     let expected = json!({
         "name": "weather",
+        "group": "own",
         "description": "",
         "includes": [],
         "tools": ["forecast", "radar"],
@@ -53,8 +54,16 @@ fn the_list_has_every_preset_and_what_components_registered() {
     let output = place.run(&["toolsets"]);
     assert_eq!(output.status.code(), Some(0));
     let text = stdout(&output);
-    assert!(text.starts_with("TOOLSET"));
-    assert_eq!(text.lines().count(), names.len() + 1);
+    assert!(text.starts_with("Your own\nTOOLSET"), "{text}");
+    let at = |heading: &str| text.find(heading).unwrap_or_else(|| panic!("no {heading}: {text}"));
+    assert!(at("weather") < at("By subject") && at("By subject") < at("\nfile "), "{text}");
+    assert!(at("\nfile ") < at("By platform") && at("By platform") < at("\nhermes-cli "), "{text}");
+    // What has no tool that works here is hidden, and counted.
+    assert!(!text.contains("\ncomputer_use "), "{text}");
+    assert!(stderr(&output).contains("toolsets without a tool that works here"), "{output:?}");
+    let all = stdout(&place.run(&["toolsets", "--all"]));
+    let rows = all.lines().filter(|line| !line.is_empty() && !line.starts_with("TOOLSET") && !line.starts_with("By "));
+    assert_eq!(rows.count(), names.len() + 1, "and one heading more: {all}");
     let cells: Vec<&str> = text.lines().find(|line| line.starts_with("weather")).unwrap().split_whitespace().collect();
     assert_eq!(cells, ["weather", "2", "1"]);
 }
@@ -65,7 +74,7 @@ fn one_toolset_is_shown_with_every_tool_it_comes_to() {
         place("[toolsets.mine]\ndescription = \"My own\"\ntools = [\"forecast\"]\nincludes = [\"todo\", \"weather\"]");
     let output = place.run(&["toolsets", "mine"]);
     assert_eq!(output.status.code(), Some(0));
-    let expected = "mine\nMy own\nincludes todo, weather\n  forecast\n  radar (not here)\n  todo (not here)\n";
+    let expected = "mine\nMy own\nincludes: todo, weather\n  forecast\n  radar (not here)\n  todo (not here)\n";
     assert_eq!(stdout(&output), expected);
     let debugging = shown(&place, &["debugging"]);
     assert_eq!(debugging["tools"].as_array().unwrap().len(), 8, "{debugging}");

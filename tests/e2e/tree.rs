@@ -226,8 +226,10 @@ mod docs {
     #[test]
     fn every_test_that_the_security_document_names_exists() {
         let text = std::fs::read_to_string(super::root().join("SECURITY.md")).unwrap();
-        let sources: String =
-            ["tests/e2e", "host/src", "host/launch/src"].into_iter().map(super::texts_below).collect();
+        let sources: String = ["tests/e2e", "host/src", "host/coerce/src", "host/launch/src"]
+            .into_iter()
+            .map(super::texts_below)
+            .collect();
         assert!(!text.contains("none yet"), "a promise of SECURITY.md has no test");
         let named: Vec<&str> = text.split("test `").skip(1).filter_map(|rest| rest.split('`').next()).collect();
         assert!(named.len() > 10, "the document names too few tests");

@@ -4,9 +4,10 @@ mod schema;
 
 use proc_macro::TokenStream;
 use proc_macro2::{Span, TokenStream as Tokens};
-use quote::{format_ident, quote};
+use quote::{format_ident, quote, quote_spanned};
 use syn::{
     Attribute, DeriveInput, Expr, ExprLit, FnArg, Ident, ItemFn, Lit, LitStr, Meta, ReturnType, parse_macro_input,
+    spanned::Spanned,
 };
 
 /// Marks a function as a tool.
@@ -22,7 +23,11 @@ pub fn tool(options: TokenStream, item: TokenStream) -> TokenStream {
 /// Marks a type that comes in as arguments, or is part of one.
 #[proc_macro_attribute]
 pub fn args(_: TokenStream, item: TokenStream) -> TokenStream {
-    derive(quote!(::hermes_tool::__private::serde::Deserialize), parse_macro_input!(item as DeriveInput))
+    let item = parse_macro_input!(item as DeriveInput);
+    let arguments = schema::arguments(&item);
+    let mut tokens = derive(quote!(::hermes_tool::__private::serde::Deserialize), item);
+    tokens.extend(TokenStream::from(arguments));
+    tokens
 }
 
 /// Marks a type that goes out as a structured result, or is part of one.
@@ -111,6 +116,8 @@ fn expand_tool(options: Options, function: ItemFn) -> syn::Result<Tokens> {
     let max_result_size = option_tokens(options.max_result_size);
     let check = option_tokens(options.check.map(|path| quote!(|| #path().map_err(|why| why.to_string()))));
     let env = options.env;
+    // At the argument's own place: that is where the compiler shows what is wrong with it.
+    let parameters = quote_spanned!(argument.span()=> ::hermes_tool::__private::parameters::<#argument>);
     let hints = HINTS.iter().map(|hint| {
         let field = format_ident!("{hint}");
         let set = options.hints.iter().any(|given| given == hint);
@@ -133,7 +140,7 @@ fn expand_tool(options: Options, function: ItemFn) -> syn::Result<Tokens> {
                 max_result_size: #max_result_size,
                 hints: ::hermes_tool::Hints { #(#hints),* },
                 check: #check,
-                parameters: ::hermes_tool::__private::parameters::<#argument>,
+                parameters: #parameters,
                 output: ::hermes_tool::__private::output_of(#ident),
                 handle: |arguments| ::hermes_tool::__private::handle(#ident, arguments),
             };

@@ -36,6 +36,16 @@ pub(crate) fn implement(item: &mut DeriveInput) -> syn::Result<Tokens> {
     })
 }
 
+/// Says that a struct can be all of a tool's arguments. An enum is a part of some.
+pub(crate) fn arguments(item: &DeriveInput) -> Tokens {
+    let name = &item.ident;
+    let (generics, parameters, bounds) = item.generics.split_for_impl();
+    match &item.data {
+        Data::Struct(_) => quote!(impl #generics ::hermes_tool::Arguments for #name #parameters #bounds {}),
+        Data::Enum(_) | Data::Union(_) => Tokens::new(),
+    }
+}
+
 fn object(container: &Serde, fields: &mut Fields) -> syn::Result<Tokens> {
     let Fields::Named(fields) = fields else {
         return Err(syn::Error::new_spanned(fields, "arguments are a struct with named fields"));

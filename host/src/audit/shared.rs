@@ -261,7 +261,7 @@ mod tests {
         one.append_soon(record("first")).unwrap();
         let start = Instant::now();
         other.append(record("second")).unwrap();
-        assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
+        assert!(start.elapsed() < Duration::from_secs(120), "{:?}", start.elapsed());
         assert_eq!(calls(dir.path()), ["first", "second"]);
     }
 

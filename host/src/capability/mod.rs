@@ -79,6 +79,8 @@ pub struct Granted {
     pub(crate) folders: Option<Arc<fs::Folders>>,
     pub(crate) commands: Option<Arc<terminal::Commands>>,
     pub(crate) asking: Option<Arc<ask::Asking>>,
+    /// Why a grant that is written for its name does not hold, and what to do.
+    pub(crate) stale: Option<Arc<str>>,
     /// Records a call before its effects. Not part of the grant.
     pub(crate) effects: Option<EffectRecorder>,
 }
@@ -97,6 +99,7 @@ impl Granted {
             files: self.files(Some(fs::ChangeCaller::new(call))),
             commands: self.commands.clone().map(caller),
             asker: self.asking.clone().map(asker),
+            stale: self.stale.clone(),
         }
     }
 
@@ -106,6 +109,7 @@ impl Granted {
             files: self.files(None),
             commands: self.commands.clone().map(terminal::Caller::for_check),
             asker: None,
+            stale: self.stale.clone(),
         }
     }
 
@@ -115,6 +119,7 @@ impl Granted {
             folders: self.folders.clone().filter(|_| FILES.iter().any(|interface| imports(interface))),
             commands: self.commands.clone().filter(|_| imports(COMMANDS)),
             asking: self.asking.clone().filter(|_| imports(ANSWERS)),
+            stale: self.stale.clone(),
             effects: None,
         }
     }
@@ -150,6 +155,15 @@ pub(crate) struct OfCall {
     pub(crate) files: Option<fs::Files>,
     pub(crate) commands: Option<terminal::Caller>,
     pub(crate) asker: Option<ask::Asker>,
+    /// Why a grant that is written for the component does not hold.
+    pub(crate) stale: Option<Arc<str>>,
+}
+
+impl OfCall {
+    /// Why something is not granted: no grant names it, or the one that may is stale.
+    pub(crate) fn ungranted(&self, otherwise: &str) -> String {
+        self.stale.as_deref().unwrap_or(otherwise).to_owned()
+    }
 }
 
 /// The same grant gives the same, whoever opened it.
@@ -165,7 +179,7 @@ impl PartialEq for Granted {
             (None, None) => true,
             _ => false,
         };
-        folders && commands && self.asking.is_some() == other.asking.is_some()
+        folders && commands && self.asking.is_some() == other.asking.is_some() && self.stale == other.stale
     }
 }
 

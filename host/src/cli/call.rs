@@ -3,6 +3,7 @@
 use std::{fs, io::Read};
 
 use anyhow::{Context, Result};
+use clap_complete::ArgValueCompleter;
 use hermes_host::{
     CallContext,
     dispatch::{ErrorKind, Outcome},
@@ -10,11 +11,12 @@ use hermes_host::{
 };
 use serde_json::{Value, json};
 
-use super::{FAILED, OK, Options, USAGE, output};
+use super::{FAILED, OK, Options, USAGE, complete, output};
 
 #[derive(clap::Args)]
 pub(super) struct Args {
     /// The tool
+    #[arg(add = ArgValueCompleter::new(complete::tools))]
     name: String,
     /// Its arguments: a JSON object, @FILE, or - for stdin
     #[arg(default_value = "{}", value_name = "JSON|@FILE|-")]

@@ -9,7 +9,7 @@ use hermes_host::{
 };
 use serde_json::{Value, json};
 
-use super::{FAILED, OK, Options, output};
+use super::{FAILED, OK, Options, output, table::Table};
 
 #[derive(clap::Args)]
 pub(super) struct Args {
@@ -24,7 +24,10 @@ enum Verdict {
     Good,
     /// Works, but something could be better or is only needed for more.
     Note,
-    Bad,
+    /// Something that is needed is not there.
+    Missing,
+    /// Something is there and can't be used.
+    Problem,
 }
 
 struct Finding {
@@ -42,7 +45,8 @@ impl Finding {
         match self.verdict {
             Verdict::Good => "ok",
             Verdict::Note => "note",
-            Verdict::Bad => "missing",
+            Verdict::Missing => "missing",
+            Verdict::Problem => "problem",
         }
     }
 }
@@ -50,7 +54,7 @@ impl Finding {
 pub(super) fn run(options: &Options, args: &Args) -> Result<u8> {
     let mut findings = match options.host() {
         Ok(host) => examine(&host),
-        Err(why) => vec![Finding::new("host", Verdict::Bad, format!("{why:#}"))],
+        Err(why) => vec![Finding::new("host", Verdict::Problem, format!("{why:#}"))],
     };
     findings.push(commands(options));
     findings.extend(backends());
@@ -59,17 +63,22 @@ pub(super) fn run(options: &Options, args: &Args) -> Result<u8> {
         let describe = |f: &Finding| json!({"what": f.what, "status": f.word(), "detail": f.detail});
         output::json(&Value::Array(findings.iter().map(describe).collect()))?;
     } else {
+        let mut table = Table::new([("STATUS", 8), ("WHAT", 7), ("DETAIL", 9)]);
         for finding in &findings {
             let style = match finding.verdict {
                 Verdict::Good => output::GOOD,
                 Verdict::Note => output::DIM,
-                Verdict::Bad => output::BAD,
+                Verdict::Missing | Verdict::Problem => output::BAD,
             };
-            let word = output::styled(style, &format!("{:<8}", finding.word()));
-            output::line(&format!("{word} {:<16} {}", finding.what, finding.detail))?;
+            table.push(vec![output::styled(style, finding.word()), finding.what.into(), finding.detail.clone()]);
         }
+        output::show_table(&table)?;
     }
-    Ok(if findings.iter().any(|finding| finding.verdict == Verdict::Bad) { FAILED } else { OK })
+    Ok(if findings.iter().any(|finding| matches!(finding.verdict, Verdict::Missing | Verdict::Problem)) {
+        FAILED
+    } else {
+        OK
+    })
 }
 
 fn examine(host: &Host) -> Vec<Finding> {
@@ -81,14 +90,14 @@ fn examine(host: &Host) -> Vec<Finding> {
         Finding::new("cache", Verdict::Good, format!("{}, writable by you alone", host.home().join("cache").display())),
         Finding::new("instances", Verdict::Good, format!("allocated {}", host.sandbox().allocation().name())),
         match BUNDLED.len() {
-            0 => Finding::new("bundled tools", Verdict::Bad, "none are in this binary; build it with make build"),
-            count => Finding::new("bundled tools", Verdict::Good, format!("{count} components")),
+            0 => Finding::new("bundled tools", Verdict::Missing, "none are in this binary; build it with make build"),
+            count => Finding::new("bundled tools", Verdict::Good, output::count(count, "component")),
         },
         Finding::new("tools folder", Verdict::Good, folders.join(", ")),
         Finding::new(
             "tools",
             Verdict::Good,
-            format!("{} loaded, {unavailable} unavailable", catalogue.tools().count()),
+            format!("{} loaded, {unavailable} unavailable", output::count(catalogue.tools().count(), "tool")),
         ),
     ];
     let hooks: Vec<String> = host.hooks().iter().map(|hook| hook.name.clone()).collect();
@@ -96,7 +105,8 @@ fn examine(host: &Host) -> Vec<Finding> {
         findings.push(Finding::new("hooks", Verdict::Good, hooks.join(", ")));
     }
     for refusal in catalogue.refusals().iter().chain(&host.refused_hooks()) {
-        findings.push(Finding::new("refused", Verdict::Bad, format!("{}: {}", refusal.place, refusal.reason)));
+        let detail = format!("refused: {}: {}", refusal.place, refusal.reason);
+        findings.push(Finding::new("component", Verdict::Problem, detail));
     }
     findings
 }
@@ -105,10 +115,10 @@ fn examine(host: &Host) -> Vec<Finding> {
 fn commands(options: &Options) -> Finding {
     match options.grant_file().and_then(|file| Ok(file.read()?)) {
         Ok(config) => {
-            let verdict = if config.terminal.can_run() { Verdict::Good } else { Verdict::Bad };
+            let verdict = if config.terminal.can_run() { Verdict::Good } else { Verdict::Missing };
             Finding::new("commands", verdict, config.terminal.summary())
         }
-        Err(why) => Finding::new("commands", Verdict::Bad, format!("{why:#}")),
+        Err(why) => Finding::new("commands", Verdict::Problem, format!("{why:#}")),
     }
 }
 
@@ -117,7 +127,7 @@ fn backends() -> Vec<Finding> {
     let shell = ["/bin/bash", "/bin/sh"].into_iter().find(|shell| std::path::Path::new(shell).exists());
     let local = match shell {
         Some(shell) => Finding::new("terminal local", Verdict::Good, format!("commands run by {shell}")),
-        None => Finding::new("terminal local", Verdict::Bad, "no /bin/bash and no /bin/sh"),
+        None => Finding::new("terminal local", Verdict::Missing, "no /bin/bash and no /bin/sh"),
     };
     let sandbox = match layers::held(&Launcher::default()) {
         Ok(held) => {

@@ -4,13 +4,16 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, anyhow, bail};
 use clap::ArgGroup;
+use clap_complete::ArgValueCompleter;
 use hermes_host::{
-    component::Digest,
-    grant::{self, Access, ExecGrant, FindError, FolderGrant, Found, Grant, Links, Secrets, TerminalGrant, Wanted},
+    component::{Digest, Origin},
+    grant::{
+        self, Access, ExecGrant, FindError, FolderGrant, Found, Grant, Links, Pin, Secrets, TerminalGrant, Wanted,
+    },
 };
 use serde_json::{Value, json};
 
-use super::{OK, Options, output};
+use super::{OK, Options, complete, output};
 
 /// How lists say that a component may ask people.
 pub(super) const MAY_ASK: &str = "ask people";
@@ -22,6 +25,7 @@ pub(super) const MAY_ASK: &str = "ask people";
 )]
 pub(super) struct Args {
     /// The component: its file's name without .wasm, a bundled one's name, or one of its tools
+    #[arg(add = ArgValueCompleter::new(complete::components))]
     name: String,
     /// A folder, with all below it, or a file that it may read; may be given several times
     #[arg(long, value_name = "PATH")]
@@ -48,6 +52,9 @@ pub(super) struct Args {
     /// Let it put forms before the person at the other end of a call
     #[arg(long)]
     ask: bool,
+    /// Grant to its file, whatever bytes are in it, until it is revoked: for tools that you write. Whoever changes the file has the grant
+    #[arg(long, conflicts_with = "digest")]
+    dev: bool,
     /// Only if its bytes are these, as `inspect` shows them
     #[arg(long, value_name = "blake3:…")]
     digest: Option<Digest>,
@@ -59,9 +66,16 @@ pub(super) struct Args {
 pub(super) fn run(options: &Options, args: &Args) -> Result<u8> {
     let found = find(options, args)?;
     let file = options.grant_file()?;
+    let pin = match (&found.origin, args.dev) {
+        (_, false) => Pin::Bytes(&found.digest),
+        (Origin::File(file), true) => Pin::DevFile { file, digest: &found.digest },
+        (Origin::Bundled | Origin::Registered, true) => {
+            bail!("--dev is for a file in a tools folder; {} is none", found.name)
+        }
+    };
     let granted = file.grant_all(
         &found.name,
-        &found.digest,
+        pin,
         &Wanted { folders: args.folders()?, commands: args.commands()?, ask: args.ask },
     )?;
     if !granted.left_out.is_empty() || !granted.left_out_commands.is_empty() || granted.left_out_ask {
@@ -73,6 +87,9 @@ pub(super) fn run(options: &Options, args: &Args) -> Result<u8> {
             found.name,
             had.join(", ")
         ));
+    }
+    if args.dev {
+        options.warn(&format!("dev mode: whatever is written to {} has this grant; end it with hermes-host revoke {}, or bind it to the bytes with hermes-host grant {}", found.origin.describe(), found.name, found.name));
     }
     for warning in warnings(options, &found, &granted.grant)? {
         options.warn(&warning);
@@ -184,8 +201,14 @@ pub(super) fn show(name: &str, grant: &Grant, as_json: bool) -> Result<()> {
     if as_json {
         return output::json(&describe(name, grant));
     }
-    let digest = grant.digest.map(|digest| format!(" ({})", output::styled(output::DIM, &digest.short())));
-    output::line(&format!("{}{}", output::styled(output::BOLD, name), digest.unwrap_or_default()))?;
+    let pin = match (&grant.digest, &grant.dev) {
+        (_, Some(file)) => {
+            format!(" ({})", output::styled(output::BAD, &format!("dev: any bytes of {}", file.display())))
+        }
+        (Some(digest), None) => format!(" ({})", output::styled(output::DIM, &digest.short())),
+        (None, None) => String::new(),
+    };
+    output::line(&format!("{}{pin}", output::styled(output::BOLD, name)))?;
     for folder in grant.folders() {
         output::line(&format!("  {folder}"))?;
     }
@@ -208,6 +231,7 @@ fn describe(name: &str, grant: &Grant) -> Value {
     json!({
         "component": name,
         "digest": grant.digest,
+        "dev": grant.dev,
         "fs": grant.folders(),
         "terminal": grant.terminal(),
         "ask": grant.ask(),

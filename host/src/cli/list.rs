@@ -10,7 +10,7 @@ use hermes_host::{
 };
 use serde_json::{Value, json};
 
-use super::{OK, Options, output};
+use super::{OK, Options, output, table::Table};
 
 #[derive(clap::Args)]
 pub(super) struct Args {
@@ -66,7 +66,7 @@ pub(super) fn show_found(host: &Host, config: &Config) -> Result<()> {
     show_commands(config);
     for component in host.catalogue().components() {
         if let Some(why) = InForce::of(config, component).stale {
-            output::note(&format!("{} {}: {why}", output::styled(output::BAD, "no grant"), component.name));
+            output::note(&format!("{} {}: {why}", output::styled(output::BAD, "no grant:"), component.name));
         }
     }
     show_all_refusals(host);
@@ -92,7 +92,7 @@ fn show_all_refusals(host: &Host) {
 
 pub(super) fn show_refusals<'a>(refusals: impl IntoIterator<Item = &'a Refusal>) {
     for refusal in refusals {
-        output::note(&format!("{} {}: {}", output::styled(output::BAD, "refused"), refusal.place, refusal.reason));
+        output::note(&format!("{} {}: {}", output::styled(output::BAD, "refused:"), refusal.place, refusal.reason));
     }
 }
 
@@ -101,8 +101,8 @@ fn table<'a>(
     tools: impl Iterator<Item = (&'a Entry, Option<String>)>,
     last: Option<&str>,
 ) -> Result<()> {
-    let heading = ["TOOL", "TOOLSET", "TOKENS", "COMPONENT", "DIGEST", "GRANTS"].into_iter().chain(last);
-    let mut rows = vec![heading.map(|cell| output::styled(output::BOLD, cell)).collect()];
+    let columns = [("TOOL", 9), ("TOOLSET", 5), ("TOKENS", 1), ("COMPONENT", 4), ("DIGEST", 2), ("GRANTS", 6)];
+    let mut table = Table::new(columns.into_iter().chain(last.map(|last| (last, 8))));
     for (entry, status) in tools {
         let Entry { definition, component, .. } = entry;
         let emoji = definition.emoji.as_ref().map(|emoji| format!(" {emoji}")).unwrap_or_default();
@@ -115,13 +115,13 @@ fn table<'a>(
             InForce::of(config, component).in_one_line(),
         ];
         row.extend(status);
-        rows.push(row);
+        table.push(row);
     }
-    if rows.len() == 1 {
+    if table.is_empty() {
         output::note("No tools. Drop .wasm files into a folder and name it with --tools DIR.");
         return Ok(());
     }
-    output::line(output::table(&rows).trim_end())
+    output::show_table(&table)
 }
 
 fn is_bundled(entry: &Entry) -> bool {
@@ -131,7 +131,7 @@ fn is_bundled(entry: &Entry) -> bool {
 fn describe(host: &Host, config: &Config, tool: &ToolStatus) -> Value {
     let definition = &tool.entry.definition;
     let component = &tool.entry.component;
-    let InForce { folders, commands, ask, stale } = InForce::of(config, component);
+    let InForce { folders, commands, ask, is_dev, stale } = InForce::of(config, component);
     json!({
         "name": definition.name,
         "toolset": definition.toolset,
@@ -148,6 +148,7 @@ fn describe(host: &Host, config: &Config, tool: &ToolStatus) -> Value {
         "imports": component.inspection.imports.iter().map(|import| &import.name).collect::<Vec<_>>(),
         "grants": {
             "stale": stale.is_some(),
+            "dev": is_dev,
             "reason": stale,
             "fs": folders,
             "terminal": commands,
@@ -166,6 +167,8 @@ struct InForce {
     folders: Vec<FolderGrant>,
     commands: TerminalGrant,
     ask: bool,
+    /// Whether they are granted to a file, whatever bytes are in it.
+    is_dev: bool,
     /// Why its grant is not among them, and what to run.
     stale: Option<String>,
 }
@@ -176,11 +179,12 @@ impl InForce {
         let by_default = is_bundled && asks_for_files(&component.inspection);
         let mut commands = TerminalGrant { shell: is_bundled, ..TerminalGrant::default() };
         let mut folders: Vec<FolderGrant> = by_default.then(FolderGrant::workspace).into_iter().collect();
-        let (mut stale, mut ask) = (None, false);
-        match config.standing(&component.name, &component.digest) {
+        let (mut stale, mut ask, mut is_dev) = (None, false, false);
+        match config.standing(component.identity()) {
             Standing::Nothing => {}
             Standing::Holds(grant) => {
                 folders.extend_from_slice(grant.folders());
+                is_dev = grant.dev.is_some();
                 ask = grant.ask() && asks_for_answers(&component.inspection);
                 commands = TerminalGrant { shell: grant.terminal().shell || is_bundled, ..grant.terminal().clone() };
             }
@@ -189,13 +193,14 @@ impl InForce {
         if !asks_for_commands(&component.inspection) {
             commands = TerminalGrant::default();
         }
-        Self { folders, commands, ask, stale }
+        Self { folders, commands, ask, is_dev, stale }
     }
 
     fn in_one_line(&self) -> String {
         let mut parts: Vec<String> = self.folders.iter().map(FolderGrant::to_string).collect();
         parts.extend((!self.commands.is_empty()).then(|| self.commands.to_string()));
         parts.extend(self.ask.then(|| super::grant::MAY_ASK.to_owned()));
+        parts.extend(self.is_dev.then(|| output::styled(output::BAD, "dev: any bytes of its file")));
         parts.extend(self.stale.iter().map(|_| output::styled(output::BAD, "stale")));
         if parts.is_empty() { "-".into() } else { parts.join(", ") }
     }
@@ -203,16 +208,17 @@ impl InForce {
 
 /// Who watches over the calls, where somebody does.
 fn show_hooks(host: &Host) -> Result<()> {
-    let mut rows = vec![output::headings(["HOOK", "ASKED", "ABOUT", "DIGEST"])];
+    let mut table = Table::new([("HOOK", 9), ("ASKED", 5), ("ABOUT", 6), ("DIGEST", 1)]);
     for hook in host.hooks() {
         let tools = if hook.offer.tools.is_empty() { "all tools".to_owned() } else { hook.offer.tools.join(", ") };
         let digest = output::styled(output::DIM, &hook.digest.short());
-        rows.push(vec![hook.name.clone(), points(&hook.offer).join(", "), tools, digest]);
+        table.push(vec![hook.name.clone(), points(&hook.offer).join(", "), tools, digest]);
     }
-    if rows.len() == 1 {
+    if table.is_empty() {
         return Ok(());
     }
-    output::line(&format!("\n{}", output::table(&rows).trim_end()))
+    output::line("")?;
+    output::show_table(&table)
 }
 
 fn points(wanted: &Subscription) -> Vec<&'static str> {

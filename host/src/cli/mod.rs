@@ -7,6 +7,7 @@ mod ahead;
 mod approvals;
 mod audit;
 mod call;
+mod complete;
 mod completions;
 mod definitions;
 mod doctor;
@@ -20,6 +21,7 @@ mod progress;
 mod prompt;
 mod revoke;
 mod run;
+mod table;
 mod toolsets;
 mod watch;
 
@@ -27,6 +29,7 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, parser::ValueSource};
 
+use clap_complete::CompleteEnv;
 use options::Options;
 
 /// It worked.
@@ -77,6 +80,8 @@ enum Command {
 }
 
 pub(crate) fn main() -> ExitCode {
+    // Answers a shell and ends, where one asks.
+    CompleteEnv::with_factory(Cli::command).var(complete::VARIABLE).complete();
     let matches = Cli::command().get_matches();
     // clap exits by itself where this would fail.
     let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|why| why.exit());

@@ -18,6 +18,7 @@ use super::{
 };
 
 #[derive(Args)]
+#[command(next_help_heading = "Options of every command")]
 pub(super) struct Options {
     /// A folder with components; may be given several times [default: HOME/tools]
     #[arg(long, global = true, value_name = "DIR")]

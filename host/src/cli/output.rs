@@ -5,7 +5,8 @@ use std::io::{self, IsTerminal, Write};
 use anstream::ColorChoice;
 use anstyle::{AnsiColor, Style};
 use anyhow::Result;
-use unicode_width::UnicodeWidthStr;
+
+use super::table::Table;
 
 pub(super) const GOOD: Style = AnsiColor::Green.on_default();
 pub(super) const BAD: Style = AnsiColor::Red.on_default();
@@ -67,27 +68,31 @@ pub(super) fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
 }
 
-/// The first row of a table.
-pub(super) fn headings<const N: usize>(texts: [&str; N]) -> Vec<String> {
-    texts.map(|text| styled(BOLD, text)).to_vec()
+/// The columns of the terminal, or those that `COLUMNS` names. Nothing where the output goes into a file or a pipe: programs read lines.
+pub(super) fn width() -> Option<usize> {
+    let named = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok()).filter(|&columns| columns > 0);
+    named.or_else(|| terminal_size::terminal_size_of(io::stdout()).map(|(columns, _)| columns.0.into()))
 }
 
-/// Rows as lines, columns aligned. The first row is the heading. The last column is not padded.
+/// A table on stdout, as wide as the terminal.
+pub(super) fn show_table(table: &Table) -> Result<()> {
+    line(table.render(width()).trim_end())
+}
+
+/// The first row of a table whose columns matter the more the further left they are.
+pub(super) fn headings<const N: usize>(texts: [&str; N]) -> Vec<String> {
+    texts.map(str::to_owned).to_vec()
+}
+
+/// Such a table, with its headings in the first row, as lines.
 pub(super) fn table(rows: &[Vec<String>]) -> String {
-    let width = |text: &str| anstream::adapter::strip_str(text).to_string().width();
-    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
-    let widest: Vec<usize> = (0..columns)
-        .map(|column| rows.iter().filter_map(|row| row.get(column)).map(|cell| width(cell)).max().unwrap_or(0))
-        .collect();
-    let mut text = String::new();
-    for row in rows {
-        let mut line = String::new();
-        for (cell, most) in row.iter().zip(&widest) {
-            line.push_str(cell);
-            line.push_str(&" ".repeat(most - width(cell) + 2));
-        }
-        text.push_str(line.trim_end());
-        text.push('\n');
-    }
-    text
+    let Some((headings, rows)) = rows.split_first() else { return String::new() };
+    let mut table = Table::new(headings.iter().zip((0..=u8::MAX).rev()).map(|(name, rank)| (name.clone(), rank)));
+    rows.iter().for_each(|row| table.push(row.clone()));
+    table.render(width())
+}
+
+/// A number with its noun: `1 tool`, `2 tools`.
+pub(super) fn count(number: usize, noun: &str) -> String {
+    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }

@@ -3,9 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, anyhow};
+use clap_complete::ArgValueCompleter;
 use hermes_host::grant::{Access, EditError, ExecGrant, Taken, Unwanted, UnwantedCommands, resolve};
 
-use super::{FAILED, OK, Options, grant, output};
+use super::{FAILED, OK, Options, complete, grant, output};
 
 #[derive(clap::Args)]
 #[command(
@@ -13,6 +14,7 @@ use super::{FAILED, OK, Options, grant, output};
 )]
 pub(super) struct Args {
     /// The component, as hermes.toml names it
+    #[arg(add = ArgValueCompleter::new(complete::components))]
     name: String,
     /// A path that it may no longer use at all; may be given several times
     #[arg(long, value_name = "PATH")]

@@ -2,7 +2,7 @@
 
 use std::{
     collections::HashSet,
-    net::SocketAddr,
+    net::{Ipv4Addr, SocketAddr},
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -45,8 +45,8 @@ pub(super) struct Args {
     /// Serve one client by MCP on stdin and stdout
     #[arg(long, conflicts_with_all = ["http", "token_file", "allow_host"])]
     stdio: bool,
-    /// Serve MCP and the HTTP API on this address
-    #[arg(long, value_name = "ADDR", default_value = ADDRESS)]
+    /// Serve MCP and the HTTP API on this address, or on this port of 127.0.0.1
+    #[arg(long, value_name = "[IP:]PORT", default_value = ADDRESS, value_parser = address)]
     http: SocketAddr,
     /// A file with the token that HTTP clients must send, readable by nobody else [default: $HERMES_HOST_TOKEN, else HOME/token,
     /// made at the first start]
@@ -58,6 +58,13 @@ pub(super) struct Args {
     /// Print what to paste into a client's configuration, and do nothing else
     #[arg(long, value_name = "CLIENT")]
     print_config: Option<Client>,
+}
+
+/// An address to listen on. A port alone is one of loopback: other machines reach the server only where that is asked for.
+fn address(text: &str) -> Result<SocketAddr, String> {
+    let port = text.parse::<u16>().map(|port| SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
+    port.or_else(|_| text.parse())
+        .map_err(|_| "write a port, such as 7411, or an IP address and a port, such as 127.0.0.1:7411".to_owned())
 }
 
 /// The token of a server, and where it lies.
@@ -114,6 +121,7 @@ pub(super) fn run(options: &Options, args: &Args, is_http_named: bool) -> Result
         options.note(printed.hint.trim_end());
         return Ok(OK);
     }
+    options.builder()?.check_home()?;
     let config = Config::seen(options.grant_file()?);
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().context("failed to start")?;
     let token = (!args.stdio).then(|| args.token(options)).transpose()?;

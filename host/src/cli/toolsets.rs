@@ -2,16 +2,21 @@
 
 use anyhow::Result;
 use clap::Subcommand;
-use hermes_host::ToolsetStatus;
+use clap_complete::ArgValueCompleter;
+use hermes_host::{ToolsetStatus, registry::ToolsetGroup};
 use serde_json::{Value, json};
 
-use super::{OK, Options, output};
+use super::{OK, Options, complete, output, table::Table};
 
 #[derive(clap::Args)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub(super) struct Args {
     /// Only this one, with every tool it resolves to
+    #[arg(add = ArgValueCompleter::new(complete::toolsets))]
     name: Option<String>,
+    /// Show those without a tool that works here, too
+    #[arg(long, conflicts_with = "name")]
+    all: bool,
     /// Print JSON alone
     #[arg(long)]
     json: bool,
@@ -47,7 +52,7 @@ pub(super) fn run(options: &Options, args: &Args) -> Result<u8> {
         (true, true, [one]) => output::json(&describe(one))?,
         (true, _, all) => output::json(&Value::Array(all.iter().map(describe).collect()))?,
         (false, true, [one]) => show(one)?,
-        (false, _, all) => table(all)?,
+        (false, _, all) => show_groups(all, args.all)?,
     }
     Ok(OK)
 }
@@ -67,8 +72,33 @@ fn sample(toolsets: &hermes_host::registry::Toolsets, args: &SampleArgs) -> Resu
     Ok(OK)
 }
 
-fn table(toolsets: &[ToolsetStatus]) -> Result<()> {
-    let mut rows = vec![output::headings(["TOOLSET", "TOOLS", "WORK HERE", "DESCRIPTION"])];
+/// The toolsets by where they come from. One without a tool that works here is hidden, unless it has a problem to show.
+fn show_groups(toolsets: &[ToolsetStatus], with_empty: bool) -> Result<()> {
+    let is_shown = |one: &&ToolsetStatus| with_empty || !one.available.is_empty() || one.problem.is_some();
+    for (group, heading) in [
+        (ToolsetGroup::Own, "Your own"),
+        (ToolsetGroup::Subject, "By subject"),
+        (ToolsetGroup::Platform, "By platform"),
+    ] {
+        let shown: Vec<&ToolsetStatus> = toolsets.iter().filter(|one| one.group == group).filter(is_shown).collect();
+        if !shown.is_empty() {
+            output::line(&output::styled(output::BOLD, heading))?;
+            output::show_table(&table(&shown))?;
+            output::line("")?;
+        }
+    }
+    let hidden = toolsets.len() - toolsets.iter().filter(is_shown).count();
+    if hidden > 0 {
+        let toolsets = output::count(hidden, "toolset");
+        output::note(&format!(
+            "Not shown: {toolsets} without a tool that works here. To see them: hermes-host toolsets --all"
+        ));
+    }
+    Ok(())
+}
+
+fn table(toolsets: &[&ToolsetStatus]) -> Table {
+    let mut table = Table::new([("TOOLSET", 9), ("TOOLS", 1), ("WORK HERE", 2), ("DESCRIPTION", 8)]);
     for one in toolsets {
         let works = one.available.len().to_string();
         let works = if one.available.is_empty() { works } else { output::styled(output::GOOD, &works) };
@@ -76,9 +106,9 @@ fn table(toolsets: &[ToolsetStatus]) -> Result<()> {
             Some(problem) => output::styled(output::BAD, problem),
             None => one.description.clone(),
         };
-        rows.push(vec![one.name.clone(), one.tools.len().to_string(), works, about]);
+        table.push(vec![one.name.clone(), one.tools.len().to_string(), works, about]);
     }
-    output::line(output::table(&rows).trim_end())
+    table
 }
 
 fn show(one: &ToolsetStatus) -> Result<()> {
@@ -87,7 +117,7 @@ fn show(one: &ToolsetStatus) -> Result<()> {
         output::line(&one.description)?;
     }
     if !one.includes.is_empty() {
-        output::line(&format!("includes {}", one.includes.join(", ")))?;
+        output::line(&format!("includes: {}", one.includes.join(", ")))?;
     }
     for tool in &one.tools {
         if one.available.contains(tool) {
@@ -102,6 +132,7 @@ fn show(one: &ToolsetStatus) -> Result<()> {
 fn describe(one: &ToolsetStatus) -> Value {
     json!({
         "name": one.name,
+        "group": one.group,
         "description": one.description,
         "includes": one.includes,
         "tools": one.tools,

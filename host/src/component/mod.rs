@@ -22,6 +22,7 @@ pub use file::{COMPONENT_BYTES, ComponentFile, Identity, Origin};
 pub use inspect::{Import, Inspection, Role, inspect};
 pub use kind::{Hooks, Kind, Tools};
 pub use load::{Component, Loader, Terms};
+pub(crate) use scan::check_writable;
 pub use scan::{ScanError, make_folder, scan};
 pub use watch::{Change, Waker, Watcher};
 

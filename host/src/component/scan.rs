@@ -1,6 +1,9 @@
 //! Which files of a folder are meant as components.
 
-use std::path::{Path, PathBuf};
+use std::{
+    io,
+    path::{Path, PathBuf},
+};
 
 /// A folder could not be read.
 #[derive(Debug, thiserror::Error)]
@@ -20,6 +23,12 @@ impl ScanError {
 /// Makes a folder for components.
 pub fn make_folder(folder: &Path) -> Result<(), ScanError> {
     std::fs::create_dir_all(folder).map_err(|why| ScanError { folder: folder.into(), why })
+}
+
+/// Whether a folder can be written, or made where it is not there yet.
+pub(crate) fn check_writable(folder: &Path) -> io::Result<()> {
+    let there = folder.ancestors().find(|folder| folder.exists()).unwrap_or(Path::new("/"));
+    Ok(rustix::fs::access(there, rustix::fs::Access::WRITE_OK)?)
 }
 
 /// Whether a path's name is a component's: `*.wasm`. Names that start with a dot are somebody's temporary files.

@@ -1,11 +1,11 @@
 //! Arguments as a model wrote them become arguments that a tool can rely on.
 
+use hermes_coerce::{ARGUMENT_VALUES, coerce, values};
 use jsonschema::ValidationError;
 use serde_json::Value;
 
 use super::{
     CallError, ErrorKind,
-    coerce::coerce,
     fault::{kind, tell},
     validation::{INLINE_STEPS, OFFLOADED},
 };
@@ -17,9 +17,6 @@ use crate::{
 
 /// Bytes of arguments. A whole file to write fits; more is no argument but a transfer.
 const ARGUMENT_BYTES: usize = 4 * MIB;
-
-/// Values in the arguments, the nested ones too. Each takes a hundred bytes and is held against the schema.
-const ARGUMENT_VALUES: usize = 50_000;
 
 /// Bytes of arguments up to which several faults are looked for at once.
 const SMALL: usize = 64 << 10;
@@ -82,7 +79,8 @@ pub(super) fn prepare(entry: Option<&Entry>, text: &str) -> Result<String, CallE
     } else {
         validator.iter_errors(&value).take(FAULTS).collect()
     };
-    let faults: Vec<String> = found.iter().map(tell).collect();
+    let schema = &entry.definition.parameters;
+    let faults: Vec<String> = found.iter().map(|fault| tell(fault, schema)).collect();
     Err(invalid(format!("{name}: {}", faults.join("; "))))
 }
 
@@ -113,31 +111,8 @@ fn count(value: &Value) -> usize {
     }
 }
 
-/// Reads JSON that came in a string, unless it has more values than arguments may have.
-pub(super) fn parse_contained(text: &str) -> Option<Value> {
-    if values(text) > ARGUMENT_VALUES {
-        return None;
-    }
-    serde_json::from_str(text).ok()
-}
-
 fn invalid(why: String) -> CallError {
     CallError::new(ErrorKind::InvalidArguments, &why)
-}
-
-/// An upper bound for the number of values, without parsing. What stands in strings is none.
-fn values(text: &str) -> usize {
-    let (mut count, mut in_string, mut escaped) = (1, false, false);
-    for byte in text.bytes() {
-        match byte {
-            _ if escaped => escaped = false,
-            b'\\' if in_string => escaped = true,
-            b'"' => in_string = !in_string,
-            b',' | b'[' | b'{' if !in_string => count += 1,
-            _ => {}
-        }
-    }
-    count
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use jsonschema::{ValidationError, error::TypeKind, error::ValidationErrorKind as Kind};
 use serde_json::Value;
 
-use crate::text::one_line;
+use crate::{registry::near, text::one_line};
 
 /// Bytes of one fault's text.
 const FAULT_BYTES: usize = 300;
@@ -11,17 +11,31 @@ const FAULT_BYTES: usize = 300;
 /// Bytes that are shown of a value that does not fit.
 const VALUE_BYTES: usize = 80;
 
-/// One fault in words.
-pub(super) fn tell(fault: &ValidationError<'_>) -> String {
+/// One fault in words. What a name may have meant is looked for in the schema of the arguments.
+pub(super) fn tell(fault: &ValidationError<'_>, schema: &Value) -> String {
     let place = fault.instance_path().as_str().trim_start_matches('/').replace('/', ".");
     let within = |name: &str| if place.is_empty() { name.to_owned() } else { format!("{place}.{name}") };
     let text = match fault.kind() {
         Kind::Required { property } => {
-            return format!("argument {} is missing", within(property.as_str().unwrap_or_default()));
+            let name = property.as_str().unwrap_or_default();
+            let given = fault.instance().as_object().into_iter().flat_map(|given| given.keys());
+            let known = known_names(fault, schema);
+            let unknown = given.map(String::as_str).filter(|given| !known.contains(given));
+            let meant = match near(name, unknown).first() {
+                Some(given) => format!("; did you mean {} by {}?", within(name), within(given)),
+                None => String::new(),
+            };
+            return format!("argument {} is missing{meant}", within(name));
         }
         Kind::AdditionalProperties { unexpected } | Kind::UnevaluatedProperties { unexpected } => {
             let names: Vec<String> = unexpected.iter().map(|name| within(&one_line(name, VALUE_BYTES))).collect();
-            return format!("there is no argument {}", names.join(", "));
+            let known = known_names(fault, schema);
+            let meant: Vec<String> = unexpected
+                .iter()
+                .filter_map(|name| near(name, known.iter().copied()).first().map(|known| within(known)))
+                .collect();
+            let meant = if meant.is_empty() { String::new() } else { format!("; did you mean {}?", meant.join(", ")) };
+            return format!("there is no argument {}{meant}", names.join(", "));
         }
         Kind::Type { kind } => {
             let expected = match kind {
@@ -41,6 +55,13 @@ pub(super) fn tell(fault: &ValidationError<'_>) -> String {
     };
     let text = one_line(&text, FAULT_BYTES);
     if place.is_empty() { text } else { format!("argument {place}: {text}") }
+}
+
+/// The names that the schema knows where a fault was found. None where references lead there.
+fn known_names<'a>(fault: &ValidationError<'_>, schema: &'a Value) -> Vec<&'a str> {
+    let place = fault.schema_path().as_str().rsplit_once('/').map_or("", |(place, _)| place);
+    let properties = schema.pointer(place).and_then(|schema| schema.get("properties")).and_then(Value::as_object);
+    properties.into_iter().flat_map(|properties| properties.keys()).map(String::as_str).collect()
 }
 
 /// A value with its type.
@@ -83,7 +104,7 @@ mod tests {
             "deep": {"type": "object", "properties": {"x": {"type": "array", "items": {"maximum": 3}}}},
         }});
         let validator = jsonschema::validator_for(&schema).unwrap();
-        let told = |value: Value| validator.iter_errors(&value).map(|fault| tell(&fault)).collect::<Vec<_>>();
+        let told = |value: Value| validator.iter_errors(&value).map(|fault| tell(&fault, &schema)).collect::<Vec<_>>();
         assert_eq!(told(json!({})), ["argument path is missing"]);
         assert_eq!(told(json!({"path": 5})), ["argument path: expected string, got the number 5"]);
         assert_eq!(told(json!({"path": "", "n": "x"})), ["argument n: expected null or integer, got the string \"x\""]);
@@ -91,7 +112,15 @@ mod tests {
             told(json!({"path": "", "mode": "c"})),
             ["argument mode: expected one of \"a\", \"b\", got the string \"c\""]
         );
-        assert_eq!(told(json!({"path": "", "pth": 1})), ["there is no argument pth"]);
+        assert_eq!(told(json!({"path": "", "pth": 1})), ["there is no argument pth; did you mean path?"]);
+        assert_eq!(told(json!({"path": "", "zzz": 1})), ["there is no argument zzz"]);
+        assert_eq!(
+            told(json!({"pathh": ""})),
+            ["there is no argument pathh; did you mean path?", "argument path is missing; did you mean path by pathh?"]
+        );
+        let deep = told(json!({"path": "", "deep": {"xx": 1}}));
+        assert_eq!(deep, [""; 0], "what the schema allows is no fault");
+
         let deep = told(json!({"path": "", "deep": {"x": [1, 7]}}));
         assert!(
             deep[0].starts_with("argument deep.x.1: ")

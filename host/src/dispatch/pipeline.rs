@@ -12,6 +12,7 @@ use super::{
     reports_failure,
     spill::Spill,
     trail::{NAME_BYTES, Trail},
+    ungranted,
     validation::{self, Validation},
 };
 use crate::{
@@ -263,6 +264,10 @@ impl Pipeline {
             Ok(Err(failure)) => Err(failure.into()),
             Err(kill) => Err(CallError::killed(name, &kill, &run.log)),
         };
+        let result = result.map_err(|error| match run.usage.lacks_folders {
+            true => ungranted::explain(error, &component.name, &component.granted),
+            false => error,
+        });
         Ok(Outcome { result, warning: None, log: run.log, usage: run.usage })
     }
 

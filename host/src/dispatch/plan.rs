@@ -170,12 +170,13 @@ mod tests {
     }
 
     #[test]
-    fn a_thousand_long_paths_take_no_time() {
+    fn many_long_paths_take_linear_time() {
         let deep = "/x".repeat(300);
-        let items: Vec<_> = (0..1_000).map(|n| writes(&format!("{deep}/{n}"))).collect();
+        let items: Vec<_> = (0..50_000).map(|n| writes(&format!("{deep}/{n}"))).collect();
         let start = Instant::now();
-        assert_eq!(lengths(&items), [1_000]);
-        assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
+        assert_eq!(lengths(&items), [50_000]);
+        // Comparing each with each would take many minutes.
+        assert!(start.elapsed() < Duration::from_secs(120), "{:?}", start.elapsed());
         // Deeper than any stack.
         let endless = "/x".repeat(1_000_000);
         assert_eq!(lengths(&[writes(&endless), reads(&endless)]), [1, 1]);

@@ -9,10 +9,10 @@ use std::{
 
 use serde::Deserialize;
 
-use super::{Grant, HookGrant, Stale, Standing, TerminalConfig, file::read_own};
+use super::{Grant, HookGrant, Standing, TerminalConfig, file::read_own};
 use crate::{
     approval::Approval,
-    component::Digest,
+    component::{Digest, Identity},
     dispatch::Thresholds,
     registry::{ToolSearch, Toolset, Toolsets},
 };
@@ -100,30 +100,26 @@ impl Config {
         Ok(config)
     }
 
-    /// What the grant of this name comes to for a component with these bytes. Files and commands are granted to bytes: without a digest only a
+    /// What the grant of a component's name comes to for it. Files and commands are granted to bytes: without a digest only a
     /// bundled component has them, since the host knows it by its bytes.
-    pub fn standing(&self, name: &str, digest: &Digest) -> Standing<'_> {
-        match self.tools.get(name) {
+    pub fn standing(&self, component: Identity<'_>) -> Standing<'_> {
+        match self.tools.get(component.name) {
             None => Standing::Nothing,
-            Some(grant) => match grant.digest {
-                Some(pinned) if pinned != *digest => Standing::Stale(Stale::OtherBytes),
-                None if grant.needs_digest() && !is_bundled(digest) => Standing::Stale(Stale::NoDigest),
-                _ => Standing::Holds(grant),
-            },
+            Some(grant) => grant.standing(component),
         }
     }
 
-    /// The grant of a component with these bytes, if there is one.
-    pub fn of(&self, name: &str, digest: &Digest) -> Option<&Grant> {
-        match self.standing(name, digest) {
+    /// The grant of this component, if there is one that holds.
+    pub fn of(&self, component: Identity<'_>) -> Option<&Grant> {
+        match self.standing(component) {
             Standing::Holds(grant) => Some(grant),
             Standing::Nothing | Standing::Stale(_) => None,
         }
     }
 
-    /// Whether a grant exists for the name but does not hold for these bytes.
-    pub fn is_pinned_elsewhere(&self, name: &str, digest: &Digest) -> bool {
-        matches!(self.standing(name, digest), Standing::Stale(_))
+    /// Whether a grant exists for the name but does not hold for this component.
+    pub fn is_pinned_elsewhere(&self, component: Identity<'_>) -> bool {
+        matches!(self.standing(component), Standing::Stale(_))
     }
 
     /// What is written for a name, whatever bytes it is for.
@@ -157,7 +153,7 @@ impl Config {
 }
 
 /// Whether these are the bytes of a component that is embedded in this binary.
-fn is_bundled(digest: &Digest) -> bool {
+pub(super) fn is_bundled(digest: &Digest) -> bool {
     static DIGESTS: LazyLock<Vec<Digest>> =
         LazyLock::new(|| crate::BUNDLED.iter().map(|(_, bytes)| Digest::of(bytes)).collect());
     DIGESTS.contains(digest)
@@ -168,8 +164,14 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::grant::{Access, FolderGrant};
+    use crate::component::Origin;
+    use crate::grant::{Access, FolderGrant, Stale};
     use crate::{dispatch::OnFailure, sandbox::limits::MIB};
+
+    /// A component of this name with these bytes.
+    fn file<'a>(name: &'a str, digest: &'a Digest) -> Identity<'a> {
+        Identity { name, digest, origin: &Origin::Registered }
+    }
 
     fn parse(text: &str) -> Result<Config, toml::de::Error> {
         toml::from_str(text)
@@ -178,7 +180,7 @@ mod tests {
     #[test]
     fn limits_are_read_and_bounded() {
         let config = parse("[tools.a]\nlimits = { memory = \"128MiB\", timeout = \"60s\" }").unwrap();
-        let limits = config.of("a", &Digest::of(b"x")).unwrap().limits();
+        let limits = config.of(file("a", &Digest::of(b"x"))).unwrap().limits();
         assert_eq!((limits.memory, limits.wall), (128 * MIB, Duration::from_secs(60)));
         for bad in
             ["memory = \"5\"", "memory = \"2048MiB\"", "timeout = \"0s\"", "timeout = \"1h\"", "memori = \"1MiB\""]
@@ -201,9 +203,9 @@ mod tests {
     fn a_pinned_grant_is_for_those_bytes_only() {
         let (mine, other) = (Digest::of(b"mine"), Digest::of(b"other"));
         let config = parse(&format!("[tools.a]\ndigest = \"{mine}\"\noverride = [\"t\"]")).unwrap();
-        assert!(config.of("a", &mine).unwrap().overrides("t"));
-        assert!(config.of("a", &other).is_none());
-        assert!(config.is_pinned_elsewhere("a", &other));
+        assert!(config.of(file("a", &mine)).unwrap().overrides("t"));
+        assert!(config.of(file("a", &other)).is_none());
+        assert!(config.is_pinned_elsewhere(file("a", &other)));
     }
 
     #[test]
@@ -211,18 +213,37 @@ mod tests {
         let fs = "fs = [{ path = \"~/notes\", access = \"read\" }]";
         let stranger = Digest::of(b"stranger");
         let config = parse(&format!("[tools.a]\n{fs}")).unwrap();
-        assert_eq!(config.standing("a", &stranger), Standing::Stale(Stale::NoDigest));
-        assert!(config.of("a", &stranger).is_none());
-        assert!(config.is_pinned_elsewhere("a", &stranger));
-        assert_eq!(config.standing("b", &stranger), Standing::Nothing);
+        assert_eq!(config.standing(file("a", &stranger)), Standing::Stale(Stale::NoDigest));
+        assert!(config.of(file("a", &stranger)).is_none());
+        assert!(config.is_pinned_elsewhere(file("a", &stranger)));
+        assert_eq!(config.standing(file("b", &stranger)), Standing::Nothing);
         let (_, bundled) = crate::BUNDLED.first().expect("run make tools");
-        assert_eq!(config.of("a", &Digest::of(bundled)).unwrap().folders().len(), 1);
+        assert_eq!(config.of(file("a", &Digest::of(bundled))).unwrap().folders().len(), 1);
         let pinned = parse(&format!("[tools.a]\ndigest = \"{stranger}\"\n{fs}")).unwrap();
-        assert_eq!(pinned.of("a", &stranger).unwrap().folders(), [FolderGrant::new("~/notes", Access::Read)]);
-        assert_eq!(pinned.standing("a", &Digest::of(bundled)), Standing::Stale(Stale::OtherBytes));
+        assert_eq!(pinned.of(file("a", &stranger)).unwrap().folders(), [FolderGrant::new("~/notes", Access::Read)]);
+        assert_eq!(pinned.standing(file("a", &Digest::of(bundled))), Standing::Stale(Stale::OtherBytes));
         // What is no file is granted to a name, as it ever was.
         let limits = parse("[tools.a]\nlimits = { fuel = 1 }\nfs = []").unwrap();
-        assert_eq!(limits.of("a", &stranger).unwrap().limits().fuel, 1);
+        assert_eq!(limits.of(file("a", &stranger)).unwrap().limits().fuel, 1);
+    }
+
+    #[test]
+    fn a_dev_grant_is_for_one_file_whatever_its_bytes() {
+        let fs = "fs = [{ path = \"~/notes\", access = \"read\" }]";
+        let config = parse(&format!("[tools.a]\ndev = \"/work/a.wasm\"\n{fs}")).unwrap();
+        let standing = |origin: Origin, bytes: &[u8]| {
+            let digest = Digest::of(bytes);
+            matches!(config.standing(Identity { name: "a", digest: &digest, origin: &origin }), Standing::Holds(_))
+        };
+        let file = |path: &str| Origin::File(path.into());
+        assert!(standing(file("/work/a.wasm"), b"one") && standing(file("/work/a.wasm"), b"two"));
+        assert!(!standing(file("/tools/a.wasm"), b"one"));
+        assert!(!standing(Origin::Registered, b"one") && !standing(Origin::Bundled, b"one"));
+        let digest = Digest::of(b"one");
+        let both = parse(&format!("[tools.a]\ndigest = \"{digest}\"\ndev = \"/work/a.wasm\"\n{fs}")).unwrap();
+        let origin = file("/work/a.wasm");
+        let standing = both.standing(Identity { name: "a", digest: &digest, origin: &origin });
+        assert_eq!(standing, Standing::Stale(Stale::TwoPins));
     }
 
     #[test]

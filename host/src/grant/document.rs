@@ -2,8 +2,7 @@
 
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, TableLike, TomlError, Value, value};
 
-use super::{FolderGrant, TerminalGrant, rows};
-use crate::component::Digest;
+use super::{FolderGrant, Pin, TerminalGrant, rows};
 
 /// The section of the components' grants.
 const TOOLS: &str = "tools";
@@ -14,6 +13,8 @@ const TERMINAL: &str = "terminal";
 const ASK: &str = "ask";
 /// The bytes that a grant is for.
 const DIGEST: &str = "digest";
+/// The file that a grant is for, in dev mode.
+const DEV: &str = "dev";
 
 /// The file while it is changed.
 pub(super) struct Document {
@@ -35,13 +36,18 @@ impl Document {
         if self.crlf { text.replace("\r\n", "\n").replace('\n', "\r\n") } else { text }
     }
 
-    /// Binds a component's grant to these bytes. A grant that does not exist yet is begun.
-    pub(super) fn pin(&mut self, name: &str, digest: &Digest) {
+    /// Binds a component's grant to these bytes or to this file. A grant that does not exist yet is begun.
+    pub(super) fn pin(&mut self, name: &str, pin: Pin<'_>) {
         if self.section(name).is_none() {
             self.begin(name);
         }
         if let Some(section) = self.section(name) {
-            rows::set_text(section, DIGEST, &digest.to_string());
+            let (set, text, unset) = match pin {
+                Pin::Bytes(digest) => (DIGEST, digest.to_string(), DEV),
+                Pin::DevFile { file, .. } => (DEV, file.display().to_string(), DIGEST),
+            };
+            section.remove(unset);
+            rows::set_text(section, set, &text);
         }
     }
 
@@ -114,7 +120,7 @@ impl Document {
 
     /// Ends a grant that says nothing but whom it is for.
     pub(super) fn end_if_empty(&mut self, name: &str) {
-        let says_nothing = |section: &mut dyn TableLike| section.iter().all(|(key, _)| key == DIGEST);
+        let says_nothing = |section: &mut dyn TableLike| section.iter().all(|(key, _)| key == DIGEST || key == DEV);
         if !self.section(name).is_some_and(says_nothing) {
             return;
         }

@@ -15,7 +15,7 @@ mod standing;
 mod terminal;
 mod units;
 
-use std::time::Duration;
+use std::{path::PathBuf, time::Duration};
 
 use serde::Deserialize;
 
@@ -24,7 +24,7 @@ pub use edit::{EditError, GrantFile, Granted, Revoked, Taken, Unwanted, Unwanted
 pub use find::{FindError, Found, asks_for_answers, asks_for_commands, asks_for_files, find};
 pub use folder::{Access, FolderGrant, Links, Secrets};
 pub use place::{resolve, to_grant};
-pub use standing::{Stale, Standing};
+pub use standing::{Pin, Stale, Standing};
 pub use terminal::{Backend, ExecGrant, TerminalConfig, TerminalGrant};
 
 use crate::{component::Digest, dispatch::OnFailure, sandbox::Limits};
@@ -35,6 +35,8 @@ use crate::{component::Digest, dispatch::OnFailure, sandbox::Limits};
 pub struct Grant {
     /// Other bytes under the same name get nothing.
     pub digest: Option<Digest>,
+    /// For whoever writes the tool: a file whose bytes have the grant, whatever they are. In place of a digest.
+    pub dev: Option<PathBuf>,
     /// Its limits, where they differ.
     #[serde(default)]
     limits: ToolLimits,

@@ -17,7 +17,9 @@ use crate::{
         fs::Shared,
         terminal::{Launcher, Terminals, process},
     },
-    component::{Cache, CacheError, CompileLimits, Compiler, Loader, ScanError, make_folder, scan, worker},
+    component::{
+        Cache, CacheError, CompileLimits, Compiler, Loader, ScanError, check_writable, make_folder, scan, worker,
+    },
     dispatch::{Hook, Interceptor, Pipeline, Spill, Validation},
     grant::{ConfigError, GrantFile},
     registry::{Availability, Redescriptions, ToolsetError},
@@ -30,6 +32,14 @@ pub enum HostError {
     /// No folder to live in.
     #[error("no home: neither HERMES_HOME nor HOME is set; name a folder with --home DIR")]
     NoHome,
+    /// The home can't be written.
+    #[error("the home {} can't be written: {why}; the host keeps its audit log, its cache and its token there: make it writable, or name another folder with --home DIR", home.display())]
+    Home {
+        /// The folder.
+        home: PathBuf,
+        /// Why not.
+        why: std::io::Error,
+    },
     /// The engine could not be made.
     #[error("failed to make the sandbox: {0:#}")]
     Sandbox(wasmtime::Error),
@@ -161,6 +171,13 @@ impl HostBuilder {
         self
     }
 
+    /// Whether the home can be written, or made: without it there is no audit log, and so no call.
+    pub fn check_home(&self) -> Result<(), HostError> {
+        let home = self.home.clone().map_or_else(default_home, Ok)?;
+        let home = std::path::absolute(&home).unwrap_or(home);
+        check_writable(&home).map_err(|why| HostError::Home { home, why })
+    }
+
     /// The host's own files and folders, absolute: its home with the cache, its configuration, its components, and what was named
     /// as secret. They decide what a command may do, so they are not for commands. `approvals explain` judges by the same list.
     pub fn own_paths(&self) -> Result<Vec<PathBuf>, HostError> {
@@ -179,6 +196,7 @@ impl HostBuilder {
         if hermes_launch::was_asked() {
             return Err(HostError::WorkerNotRun);
         }
+        self.check_home()?;
         let own_paths = self.own_paths()?;
         // Whoever watches folders names files by whole paths.
         let whole = |path: PathBuf| std::path::absolute(&path).unwrap_or(path);

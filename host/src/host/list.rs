@@ -18,7 +18,7 @@ use super::{
 use crate::{
     component::Digest,
     dispatch::{CallError, ErrorKind},
-    registry::{Answer, Entry, Status, ToolsetError},
+    registry::{Answer, Entry, Status, ToolsetError, ToolsetGroup},
     sandbox::limits::CATALOGUE_WALL,
     text::one_line,
 };
@@ -42,6 +42,8 @@ pub struct ToolStatus {
 pub struct ToolsetStatus {
     /// Its name.
     pub name: String,
+    /// Where it comes from.
+    pub group: ToolsetGroup,
     /// What it is for; empty for one that only exists because tools were registered under its name.
     pub description: String,
     /// The toolsets it includes.
@@ -110,6 +112,7 @@ impl Host {
             };
             ToolsetStatus {
                 name: name.to_owned(),
+                group: toolsets.group(name),
                 description: found.map(|toolset| toolset.description.clone()).unwrap_or_default(),
                 includes: found.map(|toolset| toolset.includes.clone()).unwrap_or_default(),
                 available: tools.iter().filter(|tool| works(tool)).cloned().collect(),

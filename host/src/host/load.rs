@@ -173,9 +173,9 @@ impl Host {
         let (components, refusals) = self.load_tools(&config, added, left);
         let LoadedHooks { watchers, components: hooks, refusals: refused_hooks } = self.load_hooks(&config, left);
         let may_override = |component: &Component, tool: &str| {
-            config.of(&component.name, &component.digest).is_some_and(|grant| grant.overrides(tool))
+            config.of(component.identity()).is_some_and(|grant| grant.overrides(tool))
         };
-        let is_stale = |found: &&Arc<Component>| config.is_pinned_elsewhere(&found.name, &found.digest);
+        let is_stale = |found: &&Arc<Component>| config.is_pinned_elsewhere(found.identity());
         let settings = Settings {
             stale: components.iter().filter(is_stale).map(|found| found.digest).collect(),
             toolsets,

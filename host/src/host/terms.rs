@@ -11,7 +11,7 @@ use crate::{
         terminal::Commands,
     },
     component::{Identity, Origin, Terms},
-    grant::{Access, Config, FolderGrant, TerminalGrant},
+    grant::{Access, Config, FolderGrant, Standing, TerminalGrant},
     sandbox::Limits,
 };
 
@@ -19,7 +19,11 @@ impl Host {
     /// The terms of a component of tools. The bundled ones have the workspace, and long results to read; everybody else what the
     /// operator granted to these bytes.
     pub(super) fn terms(&self, config: &Config, component: Identity<'_>) -> Terms {
-        let grant = config.of(component.name, component.digest);
+        let (grant, stale) = match config.standing(component) {
+            Standing::Holds(grant) => (Some(grant), None),
+            Standing::Nothing => (None, None),
+            Standing::Stale(why) => (None, Some(Arc::from(why.reason(component.name)))),
+        };
         let is_bundled = *component.origin == Origin::Bundled;
         let bundled = is_bundled.then(|| [FolderGrant::workspace(), FolderGrant::new(self.results(), Access::Read)]);
         let granted = grant.map(|grant| grant.folders().to_vec()).unwrap_or_default();
@@ -37,6 +41,7 @@ impl Host {
         };
         let folders =
             Folders::new(component.name, &self.0.workspace, folders.collect(), own, Arc::clone(&self.0.files));
+        let folders = folders.with_stale(stale.clone());
         let commands = self.commands(config, component.name, grant.map(|grant| grant.terminal()).cloned(), is_bundled);
         let asking = grant.is_some_and(|grant| grant.ask()).then(|| {
             let (component, people) = (component.name.to_owned(), Arc::clone(&self.0.people));
@@ -44,7 +49,7 @@ impl Host {
         });
         Terms {
             limits: grant.map_or(Limits::HANDLE, |grant| grant.limits()),
-            granted: Granted { folders: Some(Arc::new(folders)), commands, asking, effects: None },
+            granted: Granted { folders: Some(Arc::new(folders)), commands, asking, stale, effects: None },
         }
     }
 

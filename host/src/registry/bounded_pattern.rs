@@ -4,7 +4,7 @@
 use jsonschema::{Keyword, ValidationError, Validator, paths::Location};
 use serde_json::{Map, Value, json};
 
-use super::{effort::Effort, schema};
+use super::{Effort, schema};
 use crate::pattern_cost::{STEPS, places};
 
 struct BoundedPattern {

@@ -6,7 +6,6 @@ mod availability;
 mod bounded_pattern;
 mod catalogue;
 mod definition;
-mod effort;
 mod format;
 mod mentions;
 mod near;
@@ -25,8 +24,8 @@ pub(crate) use availability::Answer;
 pub use availability::{Availability, CHECK_TTL, FLAP_GRACE, Status};
 pub use catalogue::{Catalogue, Entry};
 pub use definition::{Definition, Hints};
-pub(crate) use effort::Effort;
 pub use format::Format;
+pub(crate) use hermes_coerce::Effort;
 pub(crate) use mentions::Mentions;
 pub(crate) use near::near;
 pub use provider::{Provider, adapt};
@@ -37,4 +36,4 @@ pub use subscription::Subscription;
 pub use tool_search::{
     HITS, MOST_HITS, SearchMode, TOOL_CALL, TOOL_DESCRIBE, TOOL_SEARCH, ToolSearch, bridge_definitions,
 };
-pub use toolset::{Registered, Selection, Toolset, ToolsetError, Toolsets, never_parallel, path_scoped};
+pub use toolset::{Registered, Selection, Toolset, ToolsetError, ToolsetGroup, Toolsets, never_parallel, path_scoped};

@@ -147,7 +147,8 @@ mod tests {
         let value = serde_json::json!({"a": "a".repeat(50_000) + "!"});
         let start = std::time::Instant::now();
         assert!(!Checker::new(&schema).unwrap().validator.is_valid(&value));
-        assert!(start.elapsed().as_secs() < 2);
+        // Such an engine would not end at all.
+        assert!(start.elapsed().as_secs() < 120);
     }
 
     #[test]

@@ -108,6 +108,8 @@ pub struct Usage {
     pub capabilities: Used,
     /// What became of a question about one of its commands, where there was one.
     pub approval: Option<&'static str>,
+    /// Whether it asked WASI for its folders and was given none.
+    pub lacks_folders: bool,
     /// Wall clock, waiting for a permit not included.
     pub duration: Duration,
 }
@@ -366,6 +368,7 @@ impl Sandbox {
                 wasi_calls: store.data().wasi_calls(),
                 capabilities: store.data().used(),
                 approval: store.data().approval,
+                lacks_folders: store.data().lacks_folders,
                 duration: Duration::ZERO,
             };
             (answer, usage)

@@ -26,6 +26,8 @@ pub struct CallState {
     pub(crate) held: OfCall,
     /// What became of a question about a command, where there was one.
     pub(crate) approval: Option<&'static str>,
+    /// Whether it asked WASI for its folders and was given none.
+    pub(crate) lacks_folders: bool,
     /// The time it has.
     pub(crate) clock: Arc<Clock>,
     pub(super) meter: Meter,
@@ -47,6 +49,7 @@ impl CallState {
             log: CallLog::default(),
             held,
             approval: None,
+            lacks_folders: false,
             clock,
             meter: Meter::new(limits.memory),
             limits,

@@ -1,6 +1,6 @@
 //! Tools whose schemas are written by hand: keywords that the SDK has no words for must reach the client as they are.
 
-use hermes_tool::{Result, Schema, tool};
+use hermes_tool::{Arguments, Result, Schema, tool};
 use serde::Deserialize;
 
 /// Somebody with an address, who can be reached by telephone or by mail.
@@ -9,6 +9,8 @@ pub(crate) struct Contact {
     #[serde(default)]
     name: String,
 }
+
+impl Arguments for Contact {}
 
 impl Schema for Contact {
     fn keywords(out: &mut String) {
@@ -49,6 +51,8 @@ pub(crate) fn json_schema_2020_12_tool(args: Contact) -> Result<String> {
 pub(crate) struct Routed {
     region: String,
 }
+
+impl Arguments for Routed {}
 
 impl Schema for Routed {
     fn keywords(out: &mut String) {

@@ -67,12 +67,10 @@ pub(super) fn a_compile_bomb_takes_only_the_worker_with_it() {
     let standard = CompileLimits::STANDARD;
     for limits in [CompileLimits { cpu: seconds(1), ..standard }, CompileLimits { memory: 256 << 20, ..standard }] {
         let stage = Stage::with("bomb", &bomb).compiler(Compiler::Worker(PROGRAM.into(), limits));
-        let start = Instant::now();
         assert_refused_on(&stage, "failed to compile within its limits");
-        assert!(start.elapsed() < seconds(5), "{limits:?} took {:?}", start.elapsed());
-        let start = Instant::now();
+        // No compiler is there to ask.
+        let stage = stage.compiler(Compiler::Worker("/nonexistent".into(), limits));
         assert_refused_on(&stage, "remembered");
-        assert!(start.elapsed() < seconds(1), "the second start took {:?}", start.elapsed());
     }
 }
 

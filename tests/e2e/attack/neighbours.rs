@@ -53,7 +53,7 @@ async fn cancelled(host: &Host, name: &str) -> (Outcome, Duration) {
 
 #[tokio::test(flavor = "multi_thread")]
 pub(super) async fn neighbour_is_not_disturbed() {
-    let stage = Stage::of("loops_in_handle").limits("loops_in_handle", &format!("timeout = \"5s\", {ENDLESS}"));
+    let stage = Stage::of("loops_in_handle").limits("loops_in_handle", &format!("timeout = \"300s\", {ENDLESS}"));
     let host = stage.host();
     let loopers = all_begun(&host, "loops_in_handle", 2 * available_parallelism().unwrap().get()).await;
     for _ in 0..50 {
@@ -65,8 +65,14 @@ pub(super) async fn neighbour_is_not_disturbed() {
 }
 
 /// A call at 90 % of its time goes on while the deadlines of others strike: the epoch is everybody's, a deadline is not.
-#[tokio::test(flavor = "multi_thread")]
-pub(super) async fn works_slowly() {
+#[test]
+pub(super) fn works_slowly() {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
+    // A busy machine may wake the call too late. A deadline that strikes early does so in every round.
+    some_round("a slow call ends before its deadline", |_| runtime.block_on(works_slowly_and_ends()));
+}
+
+async fn works_slowly_and_ends() -> bool {
     let stage = Stage::of("works_slowly")
         .limits("works_slowly", "timeout = \"2s\"")
         .limits("loops_in_handle", &format!("timeout = \"1s\", {ENDLESS}"))
@@ -77,8 +83,9 @@ pub(super) async fn works_slowly() {
     let host = stage.host();
     let call = |name| host.call(name, "{}", CallContext::default());
     let (works, loops, sleeps) = join3(call("works_slowly"), call("loops_in_handle"), call("sleeps_forever")).await;
-    assert_eq!([kind(&works), kind(&loops), kind(&sleeps)], ["\"ok\"", "deadline", "deadline"]);
-    assert!(works.usage.duration >= Duration::from_millis(1800));
+    assert_eq!([kind(&loops), kind(&sleeps)], ["deadline", "deadline"]);
+    assert!(works.usage.duration >= Duration::from_millis(1800), "{}", works.json());
+    kind(&works) == "\"ok\""
 }
 
 /// As many loops as there are permits, on a few cores: each ends at its deadline all the same. One component gets half of the
@@ -118,7 +125,7 @@ pub(super) async fn slow_calls_of_one_component_leave_permits_for_others() {
     assert_eq!(host.sandbox().calls_running(), COMPONENT_CALLS + COMPONENT_CALLS / 2);
     // No call is followed to its end here, so no permit is ever given back: the good tool is served at once or never.
     for _ in 0..3 {
-        let outcome = tokio::time::timeout(Limits::HANDLE.wall / 2, timed_call(&host, "good")).await;
+        let outcome = tokio::time::timeout(PATIENCE, timed_call(&host, "good")).await;
         assert_eq!(kind(&outcome.expect("an answer").0), "\"ok\"");
     }
     drop((slow, busy));
@@ -144,7 +151,7 @@ pub(super) async fn a_call_in_the_queue_can_be_cancelled() {
     let running = all_begun(&host, "sleeps_forever", COMPONENT_CALLS).await;
     let before = host.sandbox().instances_made();
     // None of the running calls is followed to its end here, so no permit would ever be free.
-    let (outcome, took) = tokio::time::timeout(2 * GRACE, cancelled(&host, "sleeps_forever")).await.expect("an answer");
+    let (outcome, took) = tokio::time::timeout(PATIENCE, cancelled(&host, "sleeps_forever")).await.expect("an answer");
     assert_eq!((kind(&outcome).as_str(), host.sandbox().instances_made()), ("cancelled", before));
     assert!(took <= GRACE, "it took {took:?} to end");
     drop(running);

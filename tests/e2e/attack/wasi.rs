@@ -8,8 +8,7 @@ use super::*;
 
 #[test]
 pub(super) fn floods_wasi() {
-    let outcome = assert_ends("floods_wasi", "host-call-budget");
-    assert!(outcome.usage.duration < Duration::from_secs(1));
+    assert_ends("floods_wasi", "host-call-budget");
 }
 
 #[test]

@@ -1,15 +1,9 @@
 //! What is no regular file: each is called what it is, and none of them makes a call wait.
 
-use std::{
-    os::unix::net::UnixListener,
-    time::{Duration, Instant},
-};
+use std::os::unix::net::UnixListener;
 
 use super::*;
 use rustix::fs::{CWD, FileType, Mode, makedev, mknodat};
-
-/// A call that opened a pipe and waited for its other end would take until its deadline.
-const SOON: Duration = Duration::from_secs(20);
 
 fn node(desk: &Desk, path: &str, kind: FileType, device: u64) -> bool {
     mknodat(CWD, desk.path(path), kind, Mode::from_bits_truncate(0o666), device).is_ok()
@@ -26,7 +20,7 @@ fn pipes_devices_and_sockets_are_neither_read_nor_written_and_nobody_waits_for_t
         paths.push("zero");
     }
     let host = desk.host();
-    let start = Instant::now();
+    // A call that opened a pipe and waited for its other end would end at its deadline, with another error.
     for path in paths {
         for (step, answer) in every_step(path).iter().zip(host.steps("fs", &every_step(path), None)) {
             match step["op"].as_str().unwrap() {
@@ -44,7 +38,6 @@ fn pipes_devices_and_sockets_are_neither_read_nor_written_and_nobody_waits_for_t
     }
     let found = host.fs(json!({ "op": "search", "path": ".", "pattern": "inside", "all": true }));
     assert_eq!(ok(&found)["total"], 2, "{found}");
-    assert!(start.elapsed() < SOON, "{:?}", start.elapsed());
 }
 
 #[test]

@@ -17,11 +17,10 @@ use super::answering;
 use crate::{
     cli::Place,
     definitions::tool::{Tool, component},
-    guest, start,
+    guest,
+    patience::PATIENCE,
+    start,
 };
-
-/// How long a test waits for what must come.
-const PATIENCE: Duration = Duration::from_secs(20);
 
 fn call(host: &Host, tool: &str) -> String {
     host.call_blocking(tool, "{}", CallContext::default()).json()

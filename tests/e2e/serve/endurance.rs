@@ -1,31 +1,20 @@
 //! What is left after many calls, and what others get while some never end.
 
-use std::{
-    fs,
-    net::TcpStream,
-    thread::available_parallelism,
-    time::{Duration, Instant},
-};
+use std::{net::TcpStream, thread::available_parallelism, time::Instant};
 
 use hermes_host::sandbox::limits::{COMPONENT_CALLS, CONCURRENT_CALLS};
-use rustix::process::Pid;
 use serde_json::{Value, json};
 
 use super::{
     ENDLESS, PATIENCE, Serving,
     client::Client,
     guests,
-    pipe::{Pipe, text, with_meta},
+    inside::{Held, Inside, assert_flat},
+    pipe::{LEGACY, Pipe, text, with_meta},
     post::{answered, post},
     until,
 };
 use crate::{cli::Place, guest};
-
-/// How much more memory counts as none.
-const NOISE: f64 = 1.1;
-
-/// How long the good tool may take beside calls that never end.
-const SOON: Duration = Duration::from_secs(10);
 
 fn place() -> Place {
     let place = Place::new();
@@ -64,33 +53,6 @@ fn assert_all_good(pipe: &mut Pipe, count: usize) {
     }
 }
 
-/// What a process holds.
-#[derive(Debug)]
-struct Held {
-    bytes: f64,
-    threads: usize,
-    files: usize,
-}
-
-impl Held {
-    fn by(process: Pid) -> Self {
-        let folder = format!("/proc/{}", process.as_raw_nonzero());
-        let status = fs::read_to_string(format!("{folder}/status")).unwrap();
-        let figure = |name: &str| -> usize {
-            let line = status.lines().find_map(|line| line.strip_prefix(name)).unwrap();
-            line.trim_matches(|c: char| !c.is_ascii_digit()).parse().unwrap()
-        };
-        let files = fs::read_dir(format!("{folder}/fd")).unwrap().count();
-        Self { bytes: figure("VmRSS:") as f64, threads: figure("Threads:"), files }
-    }
-
-    fn assert_no_more_than(&self, before: &Self) {
-        assert!(self.bytes <= NOISE * before.bytes, "{before:?} became {self:?}");
-        assert!(self.threads <= before.threads, "{before:?} became {self:?}");
-        assert!(self.files <= before.files, "{before:?} became {self:?}");
-    }
-}
-
 #[test]
 fn endless_calls_on_stdio_leave_the_server_answering() {
     let place = place();
@@ -99,13 +61,13 @@ fn endless_calls_on_stdio_leave_the_server_answering() {
     for _ in 0..50 {
         let start = Instant::now();
         assert_all_good(&mut pipe, 1);
-        assert!(start.elapsed() < SOON, "the good tool took {:?}", start.elapsed());
+        assert!(start.elapsed() < PATIENCE, "the good tool took {:?}", start.elapsed());
         pipe.request("ping", json!({}));
-        assert!(start.elapsed() < SOON, "with a ping {:?}", start.elapsed());
+        assert!(start.elapsed() < PATIENCE, "with a ping {:?}", start.elapsed());
     }
     let start = Instant::now();
     assert!(pipe.request("tools/list", json!({}))["result"]["tools"].is_array());
-    assert!(start.elapsed() < 5 * SOON, "the list took {:?}", start.elapsed());
+    assert!(start.elapsed() < PATIENCE, "the list took {:?}", start.elapsed());
     assert_eq!(pipe.heard, [] as [Value; 0]);
 }
 
@@ -113,7 +75,7 @@ fn assert_good(client: &Client) {
     let start = Instant::now();
     let answer = answered(post(client, json!({}), json!({"name": "good"})));
     assert_eq!(text(&answer["result"]), "ok", "{answer}");
-    assert!(start.elapsed() < SOON, "the good tool took {:?}", start.elapsed());
+    assert!(start.elapsed() < PATIENCE, "the good tool took {:?}", start.elapsed());
 }
 
 #[test]
@@ -128,7 +90,7 @@ fn endless_calls_over_http_leave_the_server_answering() {
         assert_good(&serving.client);
         let start = Instant::now();
         assert_eq!(serving.client.get("/healthz").status, 200);
-        assert!(start.elapsed() < SOON, "/healthz took {:?}", start.elapsed());
+        assert!(start.elapsed() < PATIENCE, "/healthz took {:?}", start.elapsed());
     }
     // Closing a stream is how a client of this revision takes its call back.
     drop(running);
@@ -149,52 +111,46 @@ fn cancel_all(pipe: &mut Pipe, tool: &str, count: usize) {
     assert_all_good(pipe, CONCURRENT_CALLS);
 }
 
-/// What a process holds after the last of these rounds is no more than what it held after the first ones, which fill its pools and
-/// the allocator's.
-fn assert_settles(pipe: &mut Pipe, warming: usize, rounds: usize, round: impl Fn(&mut Pipe)) {
-    let mut held = |rounds: usize| -> Vec<Held> {
-        let one = |_| {
-            round(pipe);
-            Held::by(pipe.process())
-        };
-        (0..rounds).map(one).collect()
+/// What the process holds does not grow with the rounds. The first ones fill pools and caches.
+fn assert_settles(capabilities: Value, rounds: usize, round: impl Fn(&mut Pipe)) {
+    const WARMING: usize = 2;
+    let place = place();
+    let inside = Inside::start(&place);
+    let mut pipe = inside.pipe();
+    pipe.initialize(LEGACY, capabilities);
+    let held = |_| {
+        round(&mut pipe);
+        inside.held()
     };
-    let before = held(warming).into_iter().max_by(|one, other| one.bytes.total_cmp(&other.bytes)).unwrap();
-    held(rounds).last().unwrap().assert_no_more_than(&before);
+    let held: Vec<Held> = (0..WARMING + rounds).map(held).collect();
+    assert_flat(&held[WARMING..]);
+    assert_eq!(pipe.heard, [] as [Value; 0]);
 }
 
 /// Attack 26: a client that changes its mind again and again, in the middle of its calls.
 #[test]
 fn ten_thousand_cancelled_calls_leave_nothing_behind() {
-    let place = place();
-    let mut pipe = Pipe::legacy(&place, json!({}));
-    assert_settles(&mut pipe, 4, 10, |pipe| {
+    assert_settles(json!({}), 10, |pipe| {
         cancel_all(pipe, "sleeps", 900);
         cancel_all(pipe, "works", 100);
     });
-    assert_eq!(pipe.heard, [] as [Value; 0]);
 }
 
 /// A client that can be asked is talked to beside its call, also where the call asks nothing.
 #[test]
 fn calls_that_could_ask_leave_nothing_behind_either() {
-    let place = place();
-    let mut pipe = Pipe::legacy(&place, json!({"elicitation": {}}));
-    assert_settles(&mut pipe, 4, 10, |pipe| {
+    assert_settles(json!({"elicitation": {}}), 10, |pipe| {
         cancel_all(pipe, "sleeps", 150);
         cancel_all(pipe, "works", 50);
         for _ in 0..10 {
             assert_all_good(pipe, 50);
         }
     });
-    assert_eq!(pipe.heard, [] as [Value; 0]);
 }
 
 #[test]
 fn forty_thousand_calls_leave_memory_flat() {
-    let place = place();
-    let mut pipe = Pipe::legacy(&place, json!({}));
-    assert_settles(&mut pipe, 4, 8, |pipe| {
+    assert_settles(json!({}), 8, |pipe| {
         for _ in 0..100 {
             assert_all_good(pipe, 50);
         }

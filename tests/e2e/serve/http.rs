@@ -220,10 +220,10 @@ fn a_wait_for_questions_ends_when_one_that_the_client_knows_is_gone() {
 fn with_nobody_there_a_question_is_refused_at_once() {
     let place = asking();
     let serving = Serving::start(&place);
-    let start = Instant::now();
     let reply = serving.call("good");
     assert_eq!(kind(&reply), (403, "denied".to_owned()));
-    assert!(reply.body.contains("nobody to ask") && start.elapsed() < Duration::from_secs(10), "{reply:?}");
+    // A question that waited would say that nobody answered in time.
+    assert!(reply.body.contains("nobody to ask"), "{reply:?}");
 }
 
 /// A command that the agent runs reaches this port as well.
@@ -308,7 +308,7 @@ fn a_server_that_stops_ends_what_only_waits() {
     let start = Instant::now();
     serving.terminate();
     assert_eq!(serving.ended(), Some(0));
-    assert!(start.elapsed() < Duration::from_secs(10), "{:?}", start.elapsed());
+    assert!(start.elapsed() < Duration::from_secs(30), "the wait was not cut short: {:?}", start.elapsed());
     assert_eq!(waiting.join().unwrap(), 200);
 }
 

@@ -272,3 +272,40 @@ fn a_second_signal_ends_a_host_at_once() {
     assert_eq!(serving.ended(), Some(130));
     assert!(start.elapsed() < super::PATIENCE, "{:?}", start.elapsed());
 }
+
+#[test]
+fn a_port_alone_is_one_of_loopback_and_one_that_is_taken_names_its_owner() {
+    let place = good();
+    let serving = Serving::with_token(&mut place.command(&["run", "--http", "0"]));
+    assert_eq!(serving.call("good").status, 200);
+    let port = serving.client.port.to_string();
+    let owner = format!("hermes-host (process {}) listens there", serving.child.id());
+    let taken = run(&place, &["--http", &port]).output().unwrap();
+    assert_wrong(&taken, &[&format!("failed to listen on 127.0.0.1:{port}"), &owner, "--http PORT"]);
+    let wrong = run(&place, &["--http", "localhost"]).output().unwrap();
+    assert_wrong(&wrong, &["write a port, such as 7411"]);
+}
+
+/// An editor, a terminal and a service each start a host, and all have the same home.
+#[test]
+fn hosts_with_one_home_serve_and_audit_together() {
+    let place = good();
+    let hosts: Vec<Serving> = (0..3).map(|_| Serving::start(&place)).collect();
+    thread::scope(|scope| {
+        for host in &hosts {
+            scope.spawn(move || {
+                for _ in 0..30 {
+                    assert_eq!(host.call("good").body, "\"ok\"");
+                }
+            });
+        }
+    });
+    // A grant that is changed from outside reaches all of them, and so does a file.
+    place.drop_in("more.wasm", &guest::good("more"));
+    for host in &hosts {
+        until(PATIENCE, || host.call("more").body == "\"ok\"");
+    }
+    let audit = parse(&place.run(&["audit", "--verify", "--json"]));
+    assert_eq!(audit["faults"], json!([]), "{audit}");
+    assert!(audit["lines"].as_u64().unwrap() >= 93, "{audit}");
+}

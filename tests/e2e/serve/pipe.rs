@@ -5,7 +5,7 @@ use std::{
     collections::{HashMap, HashSet},
     io::{BufRead, BufReader, Read, Write},
     path::PathBuf,
-    process::{Child, ChildStdin, ExitStatus, Stdio},
+    process::{Child, ExitStatus, Stdio},
     sync::mpsc::{self, RecvTimeoutError},
     thread::{self, JoinHandle},
     time::{Duration, Instant},
@@ -22,10 +22,11 @@ pub(super) const LEGACY: &str = "2025-11-25";
 /// The revision whose requests say all about themselves.
 pub(super) const CURRENT: &str = "2026-07-28";
 
-/// `run --stdio`, and the client's ends of its pipes.
+/// `run --stdio` or the like, and the client's ends of its pipes.
 pub(super) struct Pipe {
-    child: Child,
-    input: Option<ChildStdin>,
+    /// None where the server is in this process.
+    child: Option<Child>,
+    input: Option<Box<dyn Write + Send>>,
     lines: mpsc::Receiver<String>,
     stderr: Option<JoinHandle<String>>,
     last_id: u64,
@@ -47,18 +48,33 @@ impl Pipe {
         let command = command.arg("--workspace").arg(work(place)).args(options);
         let command = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
-        let (stdout, mut stderr) = (BufReader::new(child.stdout.take().unwrap()), child.stderr.take().unwrap());
-        let (sender, lines) = mpsc::channel();
-        thread::spawn(move || stdout.lines().map_while(Result::ok).try_for_each(|line| sender.send(line)));
+        let mut stderr = child.stderr.take().unwrap();
         // Always read: a server that can't write its log would stand still.
         let stderr = thread::spawn(move || {
             let mut bytes = Vec::new();
             stderr.read_to_end(&mut bytes).unwrap();
             String::from_utf8_lossy(&bytes).into_owned()
         });
-        let input = child.stdin.take();
-        let (open, answers, heard) = (HashSet::new(), HashMap::new(), Vec::new());
-        Self { child, input, lines, stderr: Some(stderr), last_id: 0, open, answers, heard }
+        let mut pipe = Self::over(child.stdout.take().unwrap(), child.stdin.take().unwrap());
+        (pipe.child, pipe.stderr) = (Some(child), Some(stderr));
+        pipe
+    }
+
+    /// With a server at the other ends of these.
+    pub(super) fn over(output: impl Read + Send + 'static, input: impl Write + Send + 'static) -> Self {
+        let (sender, lines) = mpsc::channel();
+        let output = BufReader::new(output);
+        thread::spawn(move || output.lines().map_while(Result::ok).try_for_each(|line| sender.send(line)));
+        Self {
+            child: None,
+            input: Some(Box::new(input)),
+            lines,
+            stderr: None,
+            last_id: 0,
+            open: HashSet::new(),
+            answers: HashMap::new(),
+            heard: Vec::new(),
+        }
     }
 
     /// With a client before 2026-07-28 that has these capabilities.
@@ -79,7 +95,7 @@ impl Pipe {
 
     /// The process, for what is to be read of it.
     pub(super) fn process(&self) -> rustix::process::Pid {
-        rustix::process::Pid::from_child(&self.child)
+        rustix::process::Pid::from_child(self.child.as_ref().expect("a process of its own"))
     }
 
     /// Bytes as they are.
@@ -204,16 +220,18 @@ impl Pipe {
 
     fn ended(&mut self, start: Instant) -> Ended {
         let rest: Vec<Value> = std::iter::from_fn(|| self.message()).collect();
-        let (status, took) = (self.child.wait().unwrap(), start.elapsed());
+        let (status, took) = (self.child.as_mut().expect("a process of its own").wait().unwrap(), start.elapsed());
         Ended { rest, status, took, stderr: self.stderr.take().unwrap().join().unwrap() }
     }
 }
 
 impl Drop for Pipe {
     fn drop(&mut self) {
-        // It may have ended by itself.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        if let Some(child) = &mut self.child {
+            // It may have ended by itself.
+            let _ = child.kill();
+            let _ = child.wait();
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 mod sessions;
 
-use std::{fs, time::Instant};
+use std::fs;
 
 use serde_json::{Value, json};
 
@@ -205,9 +205,8 @@ fn a_client_that_shows_no_forms_is_told_no_at_once() {
     let place = place();
     for capabilities in [json!({}), json!({"elicitation": {"url": {}}}), json!({"sampling": {}, "roots": {}})] {
         let mut pipe = Pipe::legacy(&place, capabilities);
-        let start = Instant::now();
+        // A question that waited would say that nobody answered in time.
         assert_blocked(&pipe.call("terminal", json!({"command": COMMAND})), "nobody to ask");
-        assert!(start.elapsed().as_secs() < 5, "{:?}", start.elapsed());
         assert!(text(&pipe.call("asks", json!({}))).contains("nobody to ask"));
         assert_eq!(pipe.heard, [] as [Value; 0], "it was asked all the same");
     }

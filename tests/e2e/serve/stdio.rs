@@ -1,11 +1,11 @@
 //! MCP on stdin and stdout: which revisions are spoken, what the wire carries, and how it ends.
 
-use std::{io::Write, process::Stdio, time::Duration};
+use std::{io::Write, process::Stdio};
 
 use serde_json::{Value, json};
 
 use super::{
-    PATIENCE, guests,
+    ENDLESS, PATIENCE, guests,
     pipe::{CURRENT, LEGACY, Pipe, current, error, result, text, with_meta},
     until,
 };
@@ -14,9 +14,6 @@ use crate::{
     guest,
     terminal::{mark, processes_with},
 };
-
-/// How long the host may take to end when nothing holds it.
-const SOON: Duration = Duration::from_secs(5);
 
 /// What a guest that would speak for the host prints: the answer to a request that the client is about to make.
 const FORGED: &str =
@@ -209,26 +206,32 @@ fn a_last_line_without_its_end_is_a_line() {
     answers_to_a_shell("");
 }
 
+/// A tool that no limit ends within a test.
+fn drop_in_sleeper(place: &Place) {
+    place.drop_in("sleeps_forever.wasm", &guest::attack("sleeps_forever"));
+    place.configure(&format!("[tools.sleeps_forever]\n{ENDLESS}\n"));
+}
+
 #[test]
 fn the_end_of_stdin_is_the_end_of_the_host() {
     let place = good();
-    place.drop_in("sleeps_forever.wasm", &guest::attack("sleeps_forever"));
+    drop_in_sleeper(&place);
     let silent = Pipe::open(&place).end();
-    assert!(silent.status.success() && silent.took < SOON, "{:?} after {:?}", silent.status, silent.took);
+    assert!(silent.status.success() && silent.took < PATIENCE, "{:?} after {:?}", silent.status, silent.took);
     let idle = Pipe::legacy(&place, json!({})).end();
-    assert!(idle.status.success() && idle.took < SOON, "{:?} after {:?}", idle.status, idle.took);
+    assert!(idle.status.success() && idle.took < PATIENCE, "{:?} after {:?}", idle.status, idle.took);
     // Nobody reads an answer that never comes.
     let mut busy = Pipe::legacy(&place, json!({}));
     busy.ask("tools/call", json!({"name": "sleeps_forever"}));
     busy.assert_good(json!({"name": "good"}));
     let busy = busy.end();
-    assert!(busy.status.success() && busy.took < 3 * SOON, "{:?} after {:?}", busy.status, busy.took);
+    assert!(busy.status.success() && busy.took < PATIENCE, "{:?} after {:?}", busy.status, busy.took);
 }
 
 #[test]
 fn a_signal_ends_the_host_at_work_or_not() {
     let place = good();
-    place.drop_in("sleeps_forever.wasm", &guest::attack("sleeps_forever"));
+    drop_in_sleeper(&place);
     for is_busy in [false, true] {
         let mut pipe = Pipe::legacy(&place, json!({}));
         if is_busy {
@@ -237,7 +240,7 @@ fn a_signal_ends_the_host_at_work_or_not() {
         pipe.assert_good(json!({"name": "good"}));
         let ended = pipe.terminate();
         assert_eq!(ended.status.code(), Some(0), "{}", ended.stderr);
-        assert!(ended.took < SOON, "{:?}", ended.took);
+        assert!(ended.took < PATIENCE, "{:?}", ended.took);
     }
 }
 

@@ -2,12 +2,14 @@
 
 use std::{
     fs::{self, Permissions},
+    io::{BufRead, BufReader},
     os::unix::fs::{PermissionsExt, symlink},
     path::PathBuf,
     process::{Command, Stdio},
     thread,
 };
 
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 
 use super::{Serving, client::Client, kind};
@@ -169,4 +171,23 @@ fn a_command_of_the_terminal_gets_nothing_of_the_api() {
         let said = call.join().unwrap().body;
         assert!(said.contains("401 Unauthorized") && said.contains("a token is needed"), "{method} {path}: {said}");
     }
+}
+
+#[test]
+fn a_client_with_a_wrong_token_is_in_the_log_once_with_its_address() {
+    let place = Place::new();
+    let mut child = run(&place, &[]).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
+    let ready = lines.find(|line| line.contains("http://127.0.0.1:")).unwrap();
+    let port = ready.split("127.0.0.1:").nth(1).unwrap().chars().take_while(char::is_ascii_digit).collect::<String>();
+    let wrong = Client { port: port.parse().unwrap(), token: Some("0123456789abcdef0123456789abcdeX") };
+    for _ in 0..20 {
+        assert_eq!(wrong.get("/v1/tools").status, 401);
+    }
+    kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
+    let said: Vec<String> = lines.filter(|line| line.contains("refused a request")).collect();
+    child.wait().unwrap();
+    let [line] = said.as_slice() else { panic!("{said:?}") };
+    assert!(line.contains("from 127.0.0.1:") && line.contains("the token is not the one of this server"), "{line}");
+    assert!(!line.contains("abcdeX"), "{line}");
 }

@@ -1,13 +1,17 @@
 //! Commands that are waited for: what they print, see, read and leave for the next.
 
 use std::{
-    sync::{Arc, Mutex},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
     time::Duration,
 };
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use super::{Scene, TASK};
+use crate::heap;
 use hermes_host::capability::terminal::{Ended, Fault, Input, Request, Sink, limits};
 
 #[tokio::test]
@@ -172,19 +176,24 @@ async fn output_is_heard_while_the_command_runs() {
 async fn ten_gigabytes_of_output_take_constant_memory() {
     let scene = Scene::local();
     scene.shell("true").await;
-    let before = resident();
-    let outcome = scene.shell("echo begin; yes | head -c 10G; echo end").await;
-    let grown = resident().saturating_sub(before);
+    // While it runs: what is freed at the end was held until then.
+    let (before, most) = (heap::live_bytes(), AtomicUsize::new(0));
+    let watched = async {
+        loop {
+            most.fetch_max(heap::live_bytes(), Ordering::Relaxed);
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    };
+    let outcome = tokio::select! {
+        outcome = scene.shell("echo begin; yes | head -c 10G; echo end") => outcome,
+        () = watched => unreachable!("it watches for ever"),
+    };
+    let grown = most.into_inner().saturating_sub(before);
     assert_eq!(outcome.ended, Ended::Exit(0));
     assert_eq!(outcome.output.total, (10 << 30) + 10);
     assert!(outcome.output.text.starts_with("begin\ny\n") && outcome.output.text.ends_with("y\nend\n"));
     assert!(outcome.output.text.len() < limits::OUTPUT_BYTES + 200, "{}", outcome.output.text.len());
     assert!(grown < 8 << 20, "grew by {grown} bytes");
-}
-
-fn resident() -> usize {
-    let pages = std::fs::read_to_string("/proc/self/statm").unwrap();
-    pages.split(' ').nth(1).unwrap().parse::<usize>().unwrap() * 4096
 }
 
 #[tokio::test]

@@ -27,7 +27,7 @@ impl wit::Host for CallState {
         self.count_host_call(Capability::Ask)?;
         let Some(asker) = self.held.asker.clone() else {
             let why = "nobody may be asked: it was not granted; the operator can change that with hermes-host grant NAME --ask";
-            return Ok(Err(fault(Reason::Denied, why)));
+            return Ok(Err(fault(Reason::Denied, &self.held.ungranted(why))));
         };
         if !valid_name(&name) {
             let why = format!("a question's name is 1 to 64 of A-Z, a-z, 0-9, _ and -; not {:?}", one_line(&name, 80));

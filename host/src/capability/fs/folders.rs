@@ -137,6 +137,8 @@ pub(crate) struct Folders {
     /// The user's home, as it really is.
     user: Option<PathBuf>,
     shared: Arc<Shared>,
+    /// Why a grant that is written for the component does not hold.
+    stale: Option<Arc<str>>,
 }
 
 /// The host's own files: what no grant covers, since it decides what others may do.
@@ -219,7 +221,13 @@ impl Folders {
     ) -> Self {
         folders.sort_by_key(|folder| std::cmp::Reverse(folder.path.as_os_str().len()));
         let user = std::env::home_dir().map(|home| super::real(&home).unwrap_or(home));
-        Self { component: component.to_owned(), workspace: normal(workspace), folders, own: own.real(), user, shared }
+        let (component, workspace) = (component.to_owned(), normal(workspace));
+        Self { component, workspace, folders, own: own.real(), user, shared, stale: None }
+    }
+
+    /// With the reason why a grant that is written for the component does not hold.
+    pub(crate) fn with_stale(self, stale: Option<Arc<str>>) -> Self {
+        Self { stale, ..self }
     }
 
     pub(crate) fn component(&self) -> &str {
@@ -302,7 +310,8 @@ impl Folders {
         let same = |(one, other): (&Folder, &Folder)| {
             (&one.path, one.access, one.secrets, one.links) == (&other.path, other.access, other.secrets, other.links)
         };
-        (&self.component, &self.workspace, &self.own) == (&other.component, &other.workspace, &other.own)
+        (&self.component, &self.workspace, &self.own, &self.stale)
+            == (&other.component, &other.workspace, &other.own, &other.stale)
             && self.folders.len() == other.folders.len()
             && self.folders.iter().zip(&other.folders).all(same)
     }
@@ -347,6 +356,9 @@ impl Folders {
     fn outside(&self, path: &Path, wanted: Access) -> Fault {
         // Who writes looks first: the refusal of the look is what they hear.
         let advice = self.advice(if wanted == Access::Write { "write" } else { "read PATH or --write" });
+        if let Some(stale) = &self.stale {
+            return denied(path, &format!("can't be reached: {stale}"));
+        }
         if self.folders.is_empty() {
             return denied(path, &format!("can't be reached: no folder was granted; {advice}"));
         }

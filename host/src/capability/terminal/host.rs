@@ -36,7 +36,7 @@ impl CallState {
             Some(caller) => Ok(caller),
             None => {
                 let why = "no command was granted; the operator can change that with hermes-host grant NAME --shell";
-                Err(denied(why.into()))
+                Err(denied(self.held.ungranted(why)))
             }
         })
     }

@@ -185,8 +185,8 @@ mod tests {
             let json = format!("\"{}\"", text.replace('<', "\\u003c"));
             let start = Instant::now();
             let (clean, _) = (defang(&text), defang_json(&json));
-            // A build without optimisation takes a second; quadratic time takes minutes with it.
-            assert!(start.elapsed() < Duration::from_secs(20), "{part} {:?}", start.elapsed());
+            // A build without optimisation takes a second; quadratic time takes many minutes.
+            assert!(start.elapsed() < Duration::from_secs(120), "{part} {:?}", start.elapsed());
             assert_eq!(clean.and_then(|clean| defang(&clean)), None, "{part}");
         }
     }

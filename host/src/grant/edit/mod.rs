@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use super::{
-    Access, Config, ConfigError, ExecGrant, FolderGrant, Grant, TerminalGrant, document::Document, file::Locked, place,
+    Access, Config, ConfigError, ExecGrant, FolderGrant, Grant, Pin, TerminalGrant, document::Document, file::Locked,
+    place,
 };
 use crate::{
     approval::{Keep, Remembered, add_to_document},
@@ -137,11 +138,11 @@ impl GrantFile {
     /// Gives a component folders, beside those that it has, and binds its grant to these bytes. A folder that it has already is
     /// granted as it is named now. What other bytes had is not passed on, unless no folder is named: then it is all that is.
     pub fn grant(&self, name: &str, digest: &Digest, folders: &[FolderGrant]) -> Result<Granted, EditError> {
-        self.grant_all(name, digest, &Wanted { folders: folders.to_vec(), ..Wanted::default() })
+        self.grant_all(name, Pin::Bytes(digest), &Wanted { folders: folders.to_vec(), ..Wanted::default() })
     }
 
-    /// The same with all that can be granted.
-    pub fn grant_all(&self, name: &str, digest: &Digest, wanted: &Wanted) -> Result<Granted, EditError> {
+    /// The same with all that can be granted, and for whatever bytes a file has.
+    pub fn grant_all(&self, name: &str, pin: Pin<'_>, wanted: &Wanted) -> Result<Granted, EditError> {
         let Wanted { folders, commands, ask } = wanted;
         let file = self.lock()?;
         let (config, mut document) = self.parse(&file, name)?;
@@ -156,14 +157,14 @@ impl GrantFile {
         let had_ask = before.is_some_and(Grant::ask);
         let mut asks = had_ask;
         let mut left_out_commands = TerminalGrant::default();
-        if !names_nothing && config.of(name, digest).is_none() {
+        if !names_nothing && !before.is_none_or(|grant| grant.is_for(pin)) {
             (0..rows.len()).rev().for_each(|at| document.remove(name, at));
             left_out = std::mem::take(&mut rows);
             left_out_commands = std::mem::take(&mut terminal);
             asks = false;
         }
         asks |= ask;
-        document.pin(name, digest);
+        document.pin(name, pin);
         terminal.add(commands);
         if before.map(Grant::terminal) != Some(&terminal) {
             document.set_terminal(name, &terminal);

@@ -20,7 +20,7 @@ mod select;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 pub use error::ToolsetError;
 pub(super) use presets::is_reserved;
@@ -29,7 +29,7 @@ pub use registered::Registered;
 pub use select::Selection;
 
 use crate::component::valid_name;
-use presets::PRESETS;
+use presets::{PLATFORM, PRESETS};
 
 /// One bundle. An operator's may say the first three things and nothing else.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -50,6 +50,18 @@ pub struct Toolset {
     /// While this variable is set, it joins an explicit list of toolsets. Presets only.
     #[serde(skip)]
     pub env: Option<String>,
+}
+
+/// Where a toolset comes from, for lists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ToolsetGroup {
+    /// The operator's: from the configuration, or made by what a component or an MCP server registered.
+    Own,
+    /// A preset about a subject or a way of working.
+    Subject,
+    /// A preset for a place where an agent is talked to.
+    Platform,
 }
 
 /// The presets and the operator's own toolsets.
@@ -86,6 +98,15 @@ impl Toolsets {
     /// The preset or custom toolset of this name.
     pub fn get(&self, name: &str) -> Option<&Toolset> {
         PRESETS.toolsets.get(name).or_else(|| self.custom.get(name))
+    }
+
+    /// Where the toolset of this name comes from.
+    pub fn group(&self, name: &str) -> ToolsetGroup {
+        match PRESETS.toolsets.contains_key(name) {
+            true if name.starts_with(PLATFORM) => ToolsetGroup::Platform,
+            true => ToolsetGroup::Subject,
+            false => ToolsetGroup::Own,
+        }
     }
 
     /// All names that stand for themselves, sorted: presets, custom and registered ones, but not the old names.
@@ -184,8 +205,16 @@ mod tests {
         let names = toolsets.names(&registered);
         assert!(names.is_sorted_by(|a, b| a < b));
         assert_eq!(names.len(), 57 + 3);
-        for name in ["web", "mine", "weather", "mcp-x", "hermes-cli"] {
+        for (name, group) in [
+            ("web", ToolsetGroup::Subject),
+            ("coding", ToolsetGroup::Subject),
+            ("mine", ToolsetGroup::Own),
+            ("weather", ToolsetGroup::Own),
+            ("mcp-x", ToolsetGroup::Own),
+            ("hermes-cli", ToolsetGroup::Platform),
+        ] {
             assert!(names.iter().any(|known| known == name), "{name}");
+            assert_eq!(toolsets.group(name), group, "{name}");
         }
     }
 }

@@ -17,6 +17,7 @@ use super::{
     authority::{Authority, Origin},
     body::{self, Room},
     problem::Problem,
+    refusals::{PeerAddress, TokenRefusals},
     settings::Settings,
 };
 
@@ -33,11 +34,15 @@ pub fn guarded(router: Router, settings: Arc<Settings>) -> Router {
         // Bodies are bounded below, for all.
         .layer(DefaultBodyLimit::disable())
         .layer(middleware::from_fn_with_state(Room::default(), body::whole))
-        .layer(middleware::from_fn_with_state(settings, guard))
+        .layer(middleware::from_fn_with_state((settings, Arc::default()), guard))
 }
 
-async fn guard(State(settings): State<Arc<Settings>>, request: Request, next: Next) -> Response {
-    let mut response = match check(&settings, request.uri(), request.headers()) {
+/// What the guard knows, and whom it refused.
+type Watch = (Arc<Settings>, Arc<TokenRefusals>);
+
+async fn guard(State((settings, refusals)): State<Watch>, request: Request, next: Next) -> Response {
+    let client = request.extensions().get::<PeerAddress>().copied();
+    let mut response = match check(&settings, request.uri(), request.headers(), |why| refusals.note(client, why)) {
         Ok(()) => next.run(request).await,
         Err(problem) => problem.into_response(),
     };
@@ -49,11 +54,17 @@ async fn guard(State(settings): State<Arc<Settings>>, request: Request, next: Ne
     response
 }
 
-/// Whether a request may pass.
-fn check(settings: &Settings, uri: &Uri, headers: &HeaderMap) -> Result<(), Problem> {
+/// Whether a request may pass. One without the right token is noted.
+fn check(settings: &Settings, uri: &Uri, headers: &HeaderMap, note: impl FnOnce(&str)) -> Result<(), Problem> {
     let host = host(settings, uri, headers)?;
     origin(settings, &host, headers)?;
-    if uri.path() == OPEN { Ok(()) } else { token(settings, headers) }
+    if uri.path() == OPEN {
+        return Ok(());
+    }
+    token(settings, headers).map_err(|error| {
+        note(error);
+        Problem::new(StatusCode::UNAUTHORIZED, "unauthorized", error)
+    })
 }
 
 /// The name that the client used. Where it stands in two places, both must be ours.
@@ -91,20 +102,15 @@ fn origin(settings: &Settings, host: &Authority, headers: &HeaderMap) -> Result<
     }
 }
 
-/// What every client must know.
-fn token(settings: &Settings, headers: &HeaderMap) -> Result<(), Problem> {
-    let refused = |error: &str| Problem::new(StatusCode::UNAUTHORIZED, "unauthorized", error);
-    let missing = || refused("a token is needed; send it as: Authorization: Bearer TOKEN");
-    let value = only(headers, &header::AUTHORIZATION).flatten().ok_or_else(missing)?;
-    let (scheme, given) = value.as_bytes().split_at_checked("Bearer ".len()).ok_or_else(missing)?;
+/// What every client must know, or what is wrong.
+fn token(settings: &Settings, headers: &HeaderMap) -> Result<(), &'static str> {
+    const MISSING: &str = "a token is needed; send it as: Authorization: Bearer TOKEN";
+    let value = only(headers, &header::AUTHORIZATION).flatten().ok_or(MISSING)?;
+    let (scheme, given) = value.as_bytes().split_at_checked("Bearer ".len()).ok_or(MISSING)?;
     if !scheme.eq_ignore_ascii_case(b"Bearer ") {
-        return Err(missing());
+        return Err(MISSING);
     }
-    if settings.token().matches(given.trim_ascii()) {
-        Ok(())
-    } else {
-        Err(refused("the token is not the one of this server"))
-    }
+    if settings.token().matches(given.trim_ascii()) { Ok(()) } else { Err("the token is not the one of this server") }
 }
 
 /// A header that may stand there once: `None` where it does so more often.
@@ -140,7 +146,7 @@ mod tests {
             let name: HeaderName = name.parse().unwrap();
             headers.append(name, HeaderValue::from_bytes(value.as_bytes()).unwrap());
         }
-        match check(settings, &target.parse().unwrap(), &headers) {
+        match check(settings, &target.parse().unwrap(), &headers, |_| ()) {
             Ok(()) => "ok",
             Err(problem) => match problem.into_response().status() {
                 StatusCode::FORBIDDEN => "403",

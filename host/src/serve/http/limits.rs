@@ -30,6 +30,10 @@ pub const HEADER_BYTES: usize = 64 * KIB;
 /// Headers of a request. Browsers send some thirty.
 pub const HEADERS: usize = 100;
 
+/// Between two lines in the log about clients without the right token. Each line names one client, so that an operator sees who tries;
+/// more often, and a client could fill the log.
+pub const REFUSAL_LOG_INTERVAL: Duration = Duration::from_secs(10);
+
 /// Bytes of a request's body: the arguments of one call may have as many, and a whole file to write fits.
 pub const BODY_BYTES: usize = 4 * MIB;
 

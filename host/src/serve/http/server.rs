@@ -32,6 +32,8 @@ use super::{
         ACCEPT_REST, BACKLOG, CLOSE_REST, CLOSING, CONNECTIONS, DRAIN, HEADER_BYTES, HEADER_WAIT, HEADERS, REFUSE_WAIT,
         WRITE_WAIT,
     },
+    listener,
+    refusals::PeerAddress,
     settings::Settings,
     watched::Watched,
 };
@@ -47,10 +49,23 @@ pub struct Server {
 
 /// The address can't be listened on.
 #[derive(Debug, thiserror::Error)]
-#[error("failed to listen on {address}: {why}; end what listens there, or choose another address")]
-pub struct BindError {
-    address: SocketAddr,
-    why: io::Error,
+pub enum BindError {
+    /// Another program listens there.
+    #[error("failed to listen on {address}: {} listens there; end it, or choose another port with --http PORT", listener.as_deref().unwrap_or("another program"))]
+    Taken {
+        /// The address.
+        address: SocketAddr,
+        /// The program and its process, where the system says so.
+        listener: Option<String>,
+    },
+    /// The system refuses it.
+    #[error("failed to listen on {address}: {why}; choose another address with --http IP:PORT")]
+    Refused {
+        /// The address.
+        address: SocketAddr,
+        /// Why.
+        why: io::Error,
+    },
 }
 
 impl Server {
@@ -64,7 +79,10 @@ impl Server {
             socket.bind(address)?;
             socket.listen(BACKLOG)
         };
-        listen().map(|listener| Self { listener }).map_err(|why| BindError { address, why })
+        listen().map(|listener| Self { listener }).map_err(|why| match why.kind() {
+            io::ErrorKind::AddrInUse => BindError::Taken { address, listener: listener::on_port(address.port()) },
+            _ => BindError::Refused { address, why },
+        })
     }
 
     /// Where it listens: the port is a real one even if any was wanted.
@@ -91,11 +109,11 @@ impl Server {
                 next = next => next,
             };
             match accepted {
-                Ok((stream, _)) => {
+                Ok((stream, peer)) => {
                     let (place, shared) = (connections.admit(), Arc::clone(&shared));
                     tasks.spawn(async move {
                         match place {
-                            Some(place) => shared.connection(stream, place).await,
+                            Some(place) => shared.connection(stream, peer, place).await,
                             None => refuse(stream).await,
                         }
                         drop(permit);
@@ -156,13 +174,13 @@ struct Shared {
 
 impl Shared {
     /// Serves one connection to its end.
-    async fn connection(self: Arc<Self>, stream: TcpStream, place: Place) {
+    async fn connection(self: Arc<Self>, stream: TcpStream, peer: SocketAddr, place: Place) {
         self.open.inc();
         let _open = Counted(&self.open);
         // Small answers are sent at once. If it can't be set, they are sent a little later.
         let _unset = stream.set_nodelay(true);
         let slot = place.slot().clone();
-        let service = service_fn(|request| answer(self.router.clone(), request, slot.clone()));
+        let service = service_fn(|request| answer(self.router.clone(), request, peer, slot.clone()));
         let io = TokioIo::new(Watched::new(stream, slot.clone(), WRITE_WAIT));
         let served = http1::Builder::new()
             .timer(TokioTimer::new())
@@ -204,10 +222,12 @@ impl Drop for Counted<'_> {
 async fn answer(
     router: Router,
     mut request: Request<Incoming>,
+    peer: SocketAddr,
     slot: Slot,
 ) -> Result<Response<Answer>, std::convert::Infallible> {
     slot.receives();
     request.extensions_mut().insert(slot.clone());
+    request.extensions_mut().insert(PeerAddress(peer));
     let response = TowerToHyperService::new(router).call(request).await?;
     Ok(response.map(|body| Answer { body, slot }))
 }

@@ -3,7 +3,6 @@
 use std::{
     io::{BufRead, BufReader},
     net::TcpStream,
-    time::Instant,
 };
 
 use serde_json::{Value, json};
@@ -126,10 +125,9 @@ fn without_a_session_a_client_of_an_earlier_revision_is_told_no_at_once() {
     for call in [command(), json!({"name": "asks"})] {
         let version = [("io.modelcontextprotocol/protocolVersion", json!(LEGACY))];
         let params = with_meta(current(asking(), call), &version);
-        let start = Instant::now();
         let answered = result(answered(post_legacy(&serving.client, None, &request("tools/call", params))));
+        // A question that waited would say that nobody answered in time.
         assert!(text(&answered).contains("nobody to ask"), "{answered}");
-        assert!(start.elapsed().as_secs() < 5, "{:?}", start.elapsed());
     }
     assert_eq!(runs(&place), 0);
 }

@@ -50,6 +50,11 @@ impl Guarded<'_> {
         self.0.held.files.as_mut()
     }
 
+    /// Notes that the guest was given no folder: what it says of files then has that reason.
+    pub(super) fn lacks_folders(&mut self) {
+        self.0.lacks_folders = true;
+    }
+
     /// What copies in the host's memory are charged to.
     pub(super) fn memory(&self) -> Arc<MemoryAccount> {
         Arc::clone(self.0.memory())

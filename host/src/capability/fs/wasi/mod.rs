@@ -90,7 +90,10 @@ fn preopen(folders: &Folders) -> Vec<Preopened> {
 
 impl preopens::Host for Guarded<'_> {
     fn get_directories(&mut self) -> wasmtime::Result<Vec<(Resource<Descriptor>, String)>> {
-        let Some(files) = self.files() else { return Ok(Vec::new()) };
+        let Some(files) = self.files() else {
+            self.lacks_folders();
+            return Ok(Vec::new());
+        };
         let preopened = files.held.preopened.get_or_insert_with(|| preopen(&files.folders)).clone();
         let mut directories = Vec::new();
         for Preopened { directory, real, name } in preopened {
@@ -99,6 +102,9 @@ impl preopens::Host for Guarded<'_> {
                 files.held.directories.insert(fd.rep(), real);
             }
             directories.push((fd, name));
+        }
+        if directories.is_empty() {
+            self.lacks_folders();
         }
         Ok(directories)
     }

@@ -129,7 +129,7 @@ fn hostile_text_costs_no_more_than_its_length() {
         "-----BEGIN PRIVATE KEY----- A ",
         "a\n",
     ]) {
-        let taken = fastest(piece);
-        assert!(taken < limit, "{piece:?} takes {taken:?}, more than {limit:?}");
+        // A busy machine makes some of the runs slow, what the text costs makes all of them slow.
+        assert!((0..20).any(|_| fastest(piece) < limit), "{piece:?} takes more than {limit:?}");
     }
 }

@@ -16,23 +16,24 @@ thread_local! {
 
 /// How long work may go on. Clones share whether it was given up.
 #[derive(Clone, Debug)]
-pub(crate) struct Effort {
+pub struct Effort {
     until: Instant,
     given_up: Arc<AtomicBool>,
 }
 
 impl Effort {
-    pub(crate) fn until(until: Instant) -> Self {
+    /// Until then, unless it is given up.
+    pub fn until(until: Instant) -> Self {
         Self { until, given_up: Arc::default() }
     }
 
     /// Ends the work at its next step.
-    pub(crate) fn give_up(&self) {
+    pub fn give_up(&self) {
         self.given_up.store(true, Ordering::Relaxed);
     }
 
     /// Runs work on this thread that ends early when its time is over: nothing then, since what it says counts for nothing.
-    pub(crate) fn spend<T>(&self, work: impl FnOnce() -> T) -> Option<T> {
+    pub fn spend<T>(&self, work: impl FnOnce() -> T) -> Option<T> {
         CURRENT.set(Some(self.clone()));
         // Also after a panic: the next work on this thread may have none.
         let _reset = Reset;
@@ -45,7 +46,7 @@ impl Effort {
     }
 
     /// Whether the work on this thread must end. Never where it has all the time it wants.
-    pub(crate) fn is_spent() -> bool {
+    pub fn is_spent() -> bool {
         CURRENT.with_borrow(|current| current.as_ref().is_some_and(Self::is_over))
     }
 }

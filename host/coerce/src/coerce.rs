@@ -3,8 +3,7 @@
 
 use serde_json::{Map, Value};
 
-use super::{arguments::parse_contained, numeral};
-use crate::registry::Effort;
+use crate::{contained::parse_contained, effort::Effort, numeral};
 
 /// How many references are followed for one value. Schemas that refer to themselves were refused when they were registered, so
 /// this and all recursion here ends.
@@ -14,7 +13,7 @@ const REFERENCES: usize = 8;
 const BRANCHES: usize = 16;
 
 /// The value in a form the schema allows, if there is one.
-pub(crate) fn coerce(value: Value, schema: &Value) -> Value {
+pub fn coerce(value: Value, schema: &Value) -> Value {
     to_schema(value, schema, schema)
 }
 
