@@ -5,7 +5,7 @@
 //! never -> denied by pattern -> allowed -> remembered -> mode off -> reviewer -> callback or queue -> nobody: no
 //! ```
 
-use std::{collections::BTreeSet, fmt, sync::Arc, time::Duration};
+use std::{fmt, sync::Arc, time::Duration};
 
 use arc_swap::ArcSwap;
 use futures_util::future::BoxFuture;
@@ -17,7 +17,7 @@ use super::{
     disk::judge_on_disk,
     keep::Keep,
     memory::Memory,
-    question::{Asker, MARKED, Question, Subject},
+    question::{Asker, CallExtent, Question, Subject},
     queue::{Outcome, Queue},
     remembered::{Remembered, digest},
     reviewer::{Review, Reviewer},
@@ -62,7 +62,6 @@ pub struct Gate {
 struct Rules {
     mode: Mode,
     timeout: Duration,
-    tools: BTreeSet<String>,
     deny: DenyRules,
     reviewer: Option<Reviewer>,
 }
@@ -117,11 +116,6 @@ impl Gate {
     /// What was decided before.
     pub fn memory(&self) -> &Memory {
         &self.memory
-    }
-
-    /// Whether every call of the tool asks.
-    pub fn marks(&self, tool: &str) -> bool {
-        self.rules.load().tools.contains(tool)
     }
 
     /// Decides about a command line. It is judged here, so that no judgement of another text can come with it. The caller must
@@ -186,17 +180,12 @@ impl Gate {
         Some(format!("the operator denies commands like {pattern:?}; {next}"))
     }
 
-    /// Decides about a call of any tool: one that the operator marked, or one that hooks want decided, with their reasons. Without
-    /// either it passes.
-    pub async fn call(&self, asker: &Asker, arguments: &str, reasons: &[String]) -> Ruling {
-        let mut reasons = reasons.to_vec();
-        if self.marks(&asker.tool) {
-            reasons.push(MARKED.into());
-        }
+    /// Decides about a call of any tool that the policy or hooks want decided, with their reasons. Without any it passes.
+    pub async fn call(&self, asker: &Asker, arguments: &str, reasons: Vec<String>, extent: CallExtent) -> Ruling {
         if reasons.is_empty() {
             return Ruling::Passed { by: None };
         }
-        self.decide(asker, Subject::Call { arguments: arguments.to_owned(), reasons }).await
+        self.decide(asker, Subject::Call { arguments: arguments.to_owned(), reasons, extent }).await
     }
 
     /// Decides about the change of files that other programs obey, by their real paths, with what obeys each. An answer that holds longer
@@ -208,7 +197,7 @@ impl Gate {
         }
         // A list, so that no call's own arguments, which are an object, can pass for it in the memory.
         let arguments = serde_json::json!(["change files that other programs obey", paths]).to_string();
-        self.decide(asker, Subject::Call { arguments, reasons }).await
+        self.decide(asker, Subject::Call { arguments, reasons, extent: CallExtent::SameArguments }).await
     }
 
     /// What may be asked.
@@ -336,7 +325,6 @@ impl Rules {
         Self {
             mode: config.mode,
             timeout: config.timeout,
-            tools: config.tools.into_iter().collect(),
             deny: config.deny,
             reviewer,
         }

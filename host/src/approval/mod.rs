@@ -29,7 +29,7 @@ pub use disk::judge_on_disk;
 pub use gate::{Approver, Gate, Ruling};
 pub use keep::{Keep, KeepError, add_to_document};
 pub use memory::Memory;
-pub use question::{Asker, NoRandomness, Question, QuestionId, Subject};
+pub use question::{Asker, CallExtent, NoRandomness, Question, QuestionId, Subject};
 pub use queue::{AnswerError, Attendance, CallAttendance, Ended, News, Outcome, Queue};
 pub use remembered::{InvalidRemembered, Remembered};
 pub use reviewer::{Review, Reviewer, ReviewerConfig, ReviewerError};

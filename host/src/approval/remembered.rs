@@ -18,7 +18,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    question::{Asker, Subject},
+    question::{Asker, CallExtent, Subject},
     shell::Category,
 };
 
@@ -198,7 +198,7 @@ impl Remembered {
                 let of = |category| Self::Category { category, component: component.clone() }.readable();
                 categories.into_iter().map(of).collect()
             }
-            Subject::Call { .. } if !subject.is_marked_alone() => None,
+            Subject::Call { extent: CallExtent::SameArguments, .. } => None,
             Subject::Call { .. } => {
                 Self::Call { tool: asker.tool.clone(), arguments: None, component }.readable().map(|it| vec![it])
             }

@@ -74,7 +74,7 @@ impl Shown {
                     judgement.reasons.iter().map(|reason| format!("{}: {}", reason.category, reason.detail)).collect();
                 ("command", cut(lines(command), COMMAND_BYTES), directory.as_deref().map(name), reasons)
             }
-            Subject::Call { arguments, reasons } => {
+            Subject::Call { arguments, reasons, .. } => {
                 ("call", cut(lines(arguments), ARGUMENTS_BYTES), None, reasons.clone())
             }
         };

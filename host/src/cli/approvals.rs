@@ -182,13 +182,10 @@ fn remembered(config: &Config, as_json: bool) -> Result<u8> {
     };
     let allow: Vec<Value> = approval.allow.iter().map(serde_json::to_value).collect::<Result<_, _>>()?;
     if as_json {
-        output::json(&json!({ "mode": mode, "tools": approval.tools, "allow": allow }))?;
+        output::json(&json!({ "mode": mode, "allow": allow }))?;
         return Ok(OK);
     }
     output::line(&format!("mode: {mode}"))?;
-    if !approval.tools.is_empty() {
-        output::line(&format!("asked about every call of: {}", approval.tools.join(", ")))?;
-    }
     if allow.is_empty() {
         output::line("nothing is allowed for good")?;
     }

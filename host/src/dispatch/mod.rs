@@ -28,7 +28,7 @@ mod spill;
 mod trail;
 mod validation;
 
-pub(crate) use arguments::check_size;
+pub(crate) use arguments::{check_size, prepare};
 pub use batch::{BATCH_CALLS, BATCH_WALL, BatchCall, BatchTooLarge};
 pub(crate) use batch::{run as run_batch, safety};
 pub use bound::Bounds;

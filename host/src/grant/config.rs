@@ -14,6 +14,7 @@ use crate::{
     approval::Approval,
     component::Digest,
     dispatch::Thresholds,
+    policy::ToolPolicy,
     registry::{ToolSearch, Toolset, Toolsets},
 };
 
@@ -36,6 +37,9 @@ pub struct Config {
     /// Who decides about what is dangerous.
     #[serde(default)]
     pub approval: Approval,
+    /// What happens to calls, by tool, arguments and client.
+    #[serde(default)]
+    pub policy: ToolPolicy,
     /// Where commands run.
     #[serde(default)]
     pub terminal: TerminalConfig,

@@ -8,6 +8,7 @@ use super::{
 use crate::{
     approval::{Keep, Remembered, add_to_document},
     component::Digest,
+    policy::{NamePattern, PolicyAction, PolicyLayoutError, PolicyRule},
 };
 
 use toml_edit::{DocumentMut, TomlError};
@@ -37,6 +38,24 @@ pub enum EditError {
     /// What is to be taken away is not there.
     #[error("{0}")]
     NothingToRevoke(String),
+    /// The policy is laid out in a way that is not understood.
+    #[error("failed to change {}: {why}", path.display())]
+    Policy {
+        /// The file.
+        path: PathBuf,
+        /// Where.
+        why: PolicyLayoutError,
+    },
+    /// Rules of the policy that stand before the entry decide otherwise.
+    #[error("failed to set {pattern} to {action} in {}: another rule decides before it; move it by hand", path.display())]
+    NotDecisive {
+        /// The file.
+        path: PathBuf,
+        /// The tool.
+        pattern: String,
+        /// What it was to be.
+        action: PolicyAction,
+    },
     /// The changed text does not say what it should. The file is laid out in a way that is not understood.
     #[error("failed to change [tools.{name}] in {} as it is laid out; change it by hand", path.display())]
     Layout {
@@ -254,6 +273,22 @@ impl GrantFile {
         let removed_ask = before.ask() && !asks;
         let grant = self.write(&file, &document, name, &left, &terminal, asks)?;
         Ok(Revoked { removed, removed_commands, removed_ask, grant })
+    }
+
+    /// Sets what happens to calls of a tool, or of all that a pattern names, where no condition says otherwise.
+    pub fn set_policy(&self, pattern: &NamePattern, action: PolicyAction) -> Result<(), EditError> {
+        let file = self.lock()?;
+        let path = || self.path.clone();
+        let (_, mut document) = self.parse(&file, pattern.as_str())?;
+        document.set_policy(pattern, action).map_err(|why| EditError::Policy { path: path(), why })?;
+        let text = document.text();
+        let policy = Config::parse(&self.path, &text)?.policy;
+        // What holds for a call that meets no condition. Patterns are not tried: they stand for many tools.
+        let decided = policy.rules().iter().find(|rule| rule.is_unconditional() && rule.pattern().matches(pattern.as_str()));
+        if pattern.is_exact() && decided.map(PolicyRule::action) != Some(action) {
+            return Err(EditError::NotDecisive { path: path(), pattern: pattern.as_str().into(), action });
+        }
+        file.replace(&text).map_err(|why| EditError::Write { path: path(), why })
     }
 
     fn lock(&self) -> Result<Locked, EditError> {
