@@ -16,6 +16,7 @@ mod grants;
 mod guardrails;
 mod guest;
 mod intercept;
+mod policy;
 mod python;
 mod registry;
 mod results;

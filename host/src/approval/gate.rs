@@ -322,12 +322,7 @@ impl Gate {
 
 impl Rules {
     fn new(config: Approval, reviewer: Option<Reviewer>) -> Self {
-        Self {
-            mode: config.mode,
-            timeout: config.timeout,
-            deny: config.deny,
-            reviewer,
-        }
+        Self { mode: config.mode, timeout: config.timeout, deny: config.deny, reviewer }
     }
 }
 

@@ -10,10 +10,12 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use rustix::fs::{CWD, RenameFlags, renameat_with};
+
 use super::{
     AuditError, Line, Record,
     chain::{Link, ZEROS},
-    files::{HEAD, LOG, OwnFile},
+    files::{HEAD, LOG, OwnFile, full_name},
     head::Head,
     lines::LINE_BYTES,
 };
@@ -58,18 +60,46 @@ impl Writer {
         if new { Head::start().write(&self.head.file) } else { Ok(()) }
     }
 
-    /// Locks the log against other processes and says how long it is. On an error it is not locked.
-    pub(super) fn lock(&mut self) -> Result<u64, AuditError> {
+    /// Locks the log against other processes and says how long it is. One that is full makes way for a new one. On an error it is not
+    /// locked.
+    pub(super) fn lock(&mut self, full: u64) -> Result<u64, AuditError> {
         for _ in 0..REOPENINGS {
             self.log.lock()?;
             match self.log.len_in_place() {
-                Some(len) if self.head.exists() => return Ok(len),
+                Some(len) if self.head.exists() => match self.rotate(len, full) {
+                    Ok(false) => return Ok(len),
+                    Ok(true) => {}
+                    Err(why) => {
+                        self.log.unlock()?;
+                        return Err(self.log.error(why));
+                    }
+                },
                 _ => {}
             }
             self.log.unlock()?;
             *self = Self::open(&self.dir)?;
         }
         Err(self.log.error(io::Error::other("its files are replaced again and again")))
+    }
+
+    /// Renames a log that is full, by its last line, and says whether it did. The log is locked. The head stays: the next file goes on
+    /// from it. Where the head or the last line can't be read the log grows on, so that no fault is hidden by a new file.
+    fn rotate(&mut self, len: u64, full: u64) -> io::Result<bool> {
+        if len < full {
+            return Ok(false);
+        }
+        let (Some(head), (Some(tail), _)) = (Head::read(&self.head.file)?, self.tail(len)?) else { return Ok(false) };
+        let last = tail.seq.max(head.link.seq);
+        // A head that lags after a crash would let the next file begin before the last line of this one.
+        if tail.seq > head.link.seq {
+            Head { link: tail, len }.write(&self.head.file)?;
+        }
+        match renameat_with(CWD, &self.log.path, CWD, self.dir.join(full_name(last)), RenameFlags::NOREPLACE) {
+            Ok(()) => Ok(true),
+            // Nothing of this name is written over.
+            Err(rustix::io::Errno::EXIST) => Ok(false),
+            Err(why) => Err(why.into()),
+        }
     }
 
     /// Lets other processes at the log.

@@ -30,7 +30,7 @@ pub(super) fn run(options: &Options, args: &Args) -> Result<u8> {
     }
     let since = args.since.as_deref().map(|text| parse_since(text, Timestamp::now())).transpose();
     let since = since.map_err(|why| anyhow!("--since: {why}"))?;
-    let filter = Filter { tool: args.tool.clone(), since };
+    let filter = Filter { tool: args.tool.clone(), since, call: None };
     let mut rows = vec![output::headings(["TIME", "TOOL", "OUTCOME", "DURATION", "TASK", "CALL"])];
     let mut damaged = false;
     for line in audit::read(&home, &filter)? {

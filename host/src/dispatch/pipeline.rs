@@ -299,7 +299,12 @@ impl PendingReasons {
     }
 
     /// The same with what the policy says, or the policy's refusal.
-    fn with_policy(mut self, policy: &ToolPolicy, call: &latest::Call, client: Option<&str>) -> Result<Self, CallError> {
+    fn with_policy(
+        mut self,
+        policy: &ToolPolicy,
+        call: &latest::Call,
+        client: Option<&str>,
+    ) -> Result<Self, CallError> {
         // The text was made from a value: it can be read.
         let arguments = || serde_json::from_str(&call.arguments).unwrap_or_default();
         let Some(rule) = policy.decide(&call.name, client, arguments) else { return Ok(self) };
@@ -313,7 +318,8 @@ impl PendingReasons {
             // Hidden tools are not found in the first place.
             PolicyAction::Deny | PolicyAction::Hidden => {
                 let next = "do it without, or ask the operator to change [policy] in hermes.toml";
-                let text = format!("{} was not run: the operator denies it by the policy {rule}{why}; {next}", call.name);
+                let text =
+                    format!("{} was not run: the operator denies it by the policy {rule}{why}; {next}", call.name);
                 return Err(CallError::new(ErrorKind::Denied, &text));
             }
         }

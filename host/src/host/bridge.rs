@@ -7,8 +7,7 @@ use super::{Host, call::ToolScope};
 use crate::{
     dispatch::{CallError, ErrorKind, check_size, coerce},
     registry::{
-        Definition, Document, HITS, MOST_HITS, TOOL_CALL, TOOL_DESCRIBE, TOOL_SEARCH, bridge_definitions,
-        search,
+        Definition, Document, HITS, MOST_HITS, TOOL_CALL, TOOL_DESCRIBE, TOOL_SEARCH, bridge_definitions, search,
     },
     text::one_line,
 };

@@ -203,8 +203,7 @@ impl Host {
         let policy = Arc::new(Policy { watchers, tools, guardrails, bounds });
         let same = same_policy && catalogue.is_same(&before.catalogue) && settings.is_same(&before.settings);
         // Files that were refused change what an operator sees, and nothing that a client does.
-        let offers_same =
-            same_policy && catalogue.offers_as(&before.catalogue) && settings.offers_as(&before.settings);
+        let offers_same = same_policy && catalogue.offers_as(&before.catalogue) && settings.offers_as(&before.settings);
         let is_loaded = |digest: &Digest| catalogue.components().iter().any(|one| one.digest == *digest);
         self.0.availability.keep_only(is_loaded);
         self.0.redescriptions.keep_only(is_loaded);

@@ -24,7 +24,12 @@ pub struct PolicyOutcome {
 impl Host {
     /// What the policy says about a call, without making it. An error means that the call fails before the policy is asked: its
     /// arguments are refused.
-    pub fn policy_outcome(&self, tool: &str, arguments: &str, client: Option<&str>) -> Result<PolicyOutcome, CallError> {
+    pub fn policy_outcome(
+        &self,
+        tool: &str,
+        arguments: &str,
+        client: Option<&str>,
+    ) -> Result<PolicyOutcome, CallError> {
         let current = self.0.current.load_full();
         let Current { catalogue, policy, .. } = &*current;
         let entry = catalogue.get(tool);

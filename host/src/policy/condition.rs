@@ -34,7 +34,8 @@ impl PartialEq for Wanted {
 impl Wanted {
     pub(super) fn glob(pattern: &str) -> Result<Self, InvalidRule> {
         let glob = GlobBuilder::new(pattern).literal_separator(false).build();
-        let invalid = |why: globset::Error| InvalidRule::Glob { pattern: pattern.to_owned(), why: why.kind().to_string() };
+        let invalid =
+            |why: globset::Error| InvalidRule::Glob { pattern: pattern.to_owned(), why: why.kind().to_string() };
         Ok(Self::Glob(glob.map_err(invalid)?.compile_matcher()))
     }
 

@@ -146,8 +146,7 @@ impl PolicyRule {
 
     /// Whether it is about this tool and this client. A client that is not known is none of those that a rule names.
     pub(super) fn covers(&self, tool: &str, client: Option<&str>) -> bool {
-        let is_for_client =
-            |pattern: &NamePattern| client.is_some_and(|client| pattern.matches(client));
+        let is_for_client = |pattern: &NamePattern| client.is_some_and(|client| pattern.matches(client));
         self.pattern.matches(tool)
             && self.client.as_ref().is_none_or(is_for_client)
             && self.toolset.as_ref().is_none_or(|scope| scope.tools.contains(tool))

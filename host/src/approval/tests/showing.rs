@@ -52,11 +52,10 @@ fn a_line_of_the_command_cant_pass_for_the_hosts_words() {
 
 #[test]
 fn arguments_are_cut_and_it_is_said() {
-    let subject = Subject::Call {
-        arguments: "ä".repeat(20_000),
-        reasons: vec!["x".repeat(5_000); 30],
-        extent: CallExtent::Tool,
-    };
+    let subject =
+        Subject::Call {
+            arguments: "ä".repeat(20_000), reasons: vec!["x".repeat(5_000); 30], extent: CallExtent::Tool
+        };
     let shown = Question::new(asker(), subject, TIMEOUT).unwrap().shown();
     assert_eq!(shown.text.len() + shown.omitted, 40_000);
     assert_eq!((shown.reasons.len(), shown.more_reasons), (20, 10));

@@ -284,7 +284,8 @@ impl GrantFile {
         let text = document.text();
         let policy = Config::parse(&self.path, &text)?.policy;
         // What holds for a call that meets no condition. Patterns are not tried: they stand for many tools.
-        let decided = policy.rules().iter().find(|rule| rule.is_unconditional() && rule.pattern().matches(pattern.as_str()));
+        let decided =
+            policy.rules().iter().find(|rule| rule.is_unconditional() && rule.pattern().matches(pattern.as_str()));
         if pattern.is_exact() && decided.map(PolicyRule::action) != Some(action) {
             return Err(EditError::NotDecisive { path: path(), pattern: pattern.as_str().into(), action });
         }
