@@ -76,7 +76,16 @@ struct Walk {
 impl Walk {
     fn new(head: Option<Head>) -> Self {
         let head_settled = head.as_ref().is_none_or(|head| *head == Head::start());
-        Self { head, head_settled, last: Link::start(), aside: None, bad: 0, number: 0, file: None, report: Report::default() }
+        Self {
+            head,
+            head_settled,
+            last: Link::start(),
+            aside: None,
+            bad: 0,
+            number: 0,
+            file: None,
+            report: Report::default(),
+        }
     }
 
     fn fault(&mut self, line: u64, what: impl Into<String>) {

@@ -11,7 +11,10 @@ use std::{
 };
 
 use futures_util::future::BoxFuture;
-use hermes_host::approval::{Answer, Approver, Question};
+use hermes_host::{
+    approval::{Answer, Approver, Question},
+    capability::DecidedBy,
+};
 use rustix::{
     event::{PollFd, PollFlags, Timespec, poll},
     termios::{QueueSelector, tcflush, tcgetwinsize},
@@ -50,6 +53,10 @@ impl Drop for Standing {
 }
 
 impl Approver for Prompt {
+    fn place(&self) -> DecidedBy {
+        DecidedBy::Terminal
+    }
+
     fn ask<'a>(&'a self, question: &'a Question) -> BoxFuture<'a, Answer> {
         Box::pin(async move {
             let _turn = self.0.lock().await;

@@ -25,6 +25,7 @@ mod plan;
 mod reply;
 mod sanitise;
 mod spill;
+mod summary;
 mod trail;
 mod validation;
 

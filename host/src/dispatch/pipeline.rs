@@ -16,7 +16,8 @@ use super::{
 };
 use crate::{
     approval::{Asker, CallExtent, Gate, Ruling},
-    audit::Audit,
+    audit::{Audit, AuditedArguments},
+    capability::Decision,
     component::{Digest, Loader},
     policy::{PolicyAction, ToolPolicy},
     registry::{Annotations, Entry},
@@ -38,6 +39,7 @@ pub(crate) struct Policy {
     pub(crate) tools: ToolPolicy,
     pub(crate) guardrails: Arc<Guardrails>,
     pub(crate) bounds: Bounds,
+    pub(crate) audited: AuditedArguments,
 }
 
 /// Carries calls from a name and a text to an outcome.
@@ -104,7 +106,7 @@ impl Pipeline {
     /// Runs one call to its end. Whatever happens is an outcome and a line in the audit.
     pub(crate) async fn run(&self, incoming: Incoming<'_>, target: Target<'_>, policy: &Policy) -> Outcome {
         let repeatable = target.is_repeatable();
-        let mut trail = Trail::new(&self.audit, &incoming, target.component());
+        let mut trail = Trail::new(&self.audit, &incoming, target.component(), policy.audited);
         let mut outcome = match self.admitted(&incoming, policy) {
             Err(error) => error.into(),
             Ok(()) => {
@@ -162,7 +164,7 @@ impl Pipeline {
                 session_id: context.session_id.clone(),
             },
         };
-        trail.arguments = Some(Digest::of(call.arguments.as_bytes()));
+        trail.got(&call.arguments);
         let hooks = Hooks {
             watchers: &policy.watchers,
             sandbox: &self.sandbox,
@@ -220,16 +222,16 @@ impl Pipeline {
             task: call.context.task_id.clone(),
             session: call.context.session_id.clone(),
         };
-        trail.approval = Some("asked");
+        trail.is_asked = true;
         // The gate's timers are the guests' runtime's: the caller may have none. In a box, since every call would carry its size.
         let ruling = Box::pin(self.sandbox.entered(self.gate.call(&asker, &call.arguments, asks.reasons, extent)));
         match unless_cancelled(&call.name, control, ruling).await? {
-            Ruling::Passed { .. } => {
-                trail.approval = Some("approved");
+            Ruling::Passed { decided, .. } => {
+                trail.decision = decided.map(Decision::approved);
                 Ok(())
             }
-            Ruling::Refused { why } => {
-                trail.approval = Some("refused");
+            Ruling::Refused { why, decided } => {
+                trail.decision = Some(Decision::refused(decided));
                 Err(CallError::new(ErrorKind::Denied, &format!("{} was not run: {why}", call.name)))
             }
         }

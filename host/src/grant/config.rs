@@ -12,6 +12,7 @@ use serde::Deserialize;
 use super::{Grant, HookGrant, Stale, Standing, TerminalConfig, file::read_own};
 use crate::{
     approval::Approval,
+    audit::AuditConfig,
     component::Digest,
     dispatch::Thresholds,
     policy::ToolPolicy,
@@ -40,6 +41,9 @@ pub struct Config {
     /// What happens to calls, by tool, arguments and client.
     #[serde(default)]
     pub policy: ToolPolicy,
+    /// What the audit keeps, and when a new log begins.
+    #[serde(default)]
+    pub audit: AuditConfig,
     /// Where commands run.
     #[serde(default)]
     pub terminal: TerminalConfig,

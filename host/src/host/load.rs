@@ -191,6 +191,7 @@ impl Host {
             .filter(|_| config.approval.mode == Mode::Smart)
             .map(|reviewer| Reviewer::new(reviewer, |name| std::env::var(name).ok()).map_err(HostError::Reviewer));
         self.0.pipeline.gate.configure(config.approval.clone(), reviewer.transpose()?);
+        self.0.pipeline.audit.rotate_at(config.audit.rotate);
         let before = self.0.current.load_full();
         let guardrails = match before.policy.guardrails.thresholds() == &config.guardrails {
             true => Arc::clone(&before.policy.guardrails),
@@ -200,7 +201,7 @@ impl Host {
         let catalogue = Catalogue::new(components, refusals, may_override);
         let tools = resolved(&config, &settings.toolsets, &catalogue);
         let same_policy = tools == before.policy.tools;
-        let policy = Arc::new(Policy { watchers, tools, guardrails, bounds });
+        let policy = Arc::new(Policy { watchers, tools, guardrails, bounds, audited: config.audit.arguments });
         let same = same_policy && catalogue.is_same(&before.catalogue) && settings.is_same(&before.settings);
         // Files that were refused change what an operator sees, and nothing that a client does.
         let offers_same = same_policy && catalogue.offers_as(&before.catalogue) && settings.offers_as(&before.settings);

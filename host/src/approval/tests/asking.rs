@@ -5,7 +5,7 @@ use super::*;
 
 #[tokio::test]
 async fn what_nothing_stands_against_passes_without_a_word() {
-    assert_eq!(run(&gate(""), "ls -la").await, Ruling::Passed { by: None });
+    assert_eq!(run(&gate(""), "ls -la").await, Ruling::Passed { by: None, decided: None });
 }
 
 #[tokio::test]
@@ -138,7 +138,10 @@ async fn the_reviewer_is_asked_only_in_its_mode_and_only_about_what_can_be_read(
 #[tokio::test]
 async fn a_call_with_a_reason_asks_and_others_pass() {
     let gate = gate("");
-    assert_eq!(gate.call(&asker(), "{}", Vec::new(), CallExtent::Tool).await, Ruling::Passed { by: None });
+    assert_eq!(
+        gate.call(&asker(), "{}", Vec::new(), CallExtent::Tool).await,
+        Ruling::Passed { by: None, decided: None }
+    );
     let reasons = vec!["hook pii: a name".to_owned()];
     assert!(why(gate.call(&asker(), "{}", reasons, CallExtent::SameArguments).await).contains("hook pii: a name"));
 }
