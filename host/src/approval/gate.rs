@@ -269,12 +269,13 @@ impl Gate {
         } else if self.queue.is_attended_for(&question.asker().call) {
             self.queue.put(question.clone()).await
         } else {
-            return refused(
-                &question,
-                "there is nobody to ask",
-                "leave it out, or ask the operator to allow it in hermes.toml",
-                DecidedBy::Nobody,
-            );
+            let options = self.keep.as_ref().map_or_else(String::new, |keep| keep.options());
+            let exactly = Remembered::exactly(question.asker(), question.subject());
+            let next = match exactly.and_then(|exactly| exactly.allow_command(&options)) {
+                Some(command) => format!("leave it out, or ask the operator to allow it by running: {command}"),
+                None => "leave it out, or ask the operator to allow it in hermes.toml".to_owned(),
+            };
+            return refused(&question, "there is nobody to ask", &next, DecidedBy::Nobody);
         };
         match outcome {
             Outcome::Answered(Answer::Approve { scope, bound }, by) => self.approved(&question, scope, bound, by).await,

@@ -83,6 +83,16 @@ pub enum Subject {
     },
 }
 
+impl Subject {
+    /// Whether something could be lost by others of its kind.
+    fn may_destroy(&self) -> bool {
+        match self {
+            Self::Command { judgement, .. } => judgement.reasons.iter().any(|reason| reason.category.is_destructive()),
+            Self::Call { extent, .. } => *extent != CallExtent::Tool,
+        }
+    }
+}
+
 /// What the approval of a call may be extended to. Allowing every call of a tool allows none that a hook or a condition of the policy
 /// asks about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -142,10 +152,16 @@ impl Question {
             "session" => exactly && session,
             "always" => exactly,
             "session-category" => kind && session,
-            "always-category" => kind,
+            "always-category" => kind && !self.subject.may_destroy(),
             _ => true,
         };
         Answer::CHOICES.into_iter().filter(possible).collect()
+    }
+
+    /// The answers that are possible, each with its title for people.
+    pub fn titled_choices(&self) -> Vec<(&'static str, &'static str)> {
+        let is_command = matches!(self.subject, Subject::Command { .. });
+        self.choices().into_iter().map(|word| (word, Answer::title(word, is_command))).collect()
     }
 
     pub(super) fn asker(&self) -> &Asker {

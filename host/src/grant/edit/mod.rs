@@ -6,7 +6,7 @@ use super::{
     Access, Config, ConfigError, ExecGrant, FolderGrant, Grant, TerminalGrant, document::Document, file::Locked, place,
 };
 use crate::{
-    approval::{Keep, Remembered, add_to_document},
+    approval::{Keep, Remembered, add_to_document, quoted, remove_from_document},
     component::Digest,
     policy::{NamePattern, PolicyAction, PolicyLayoutError, PolicyRule},
 };
@@ -368,6 +368,32 @@ impl Keep for GrantFile {
             return Err(format!("{} is laid out in a way that is not understood", self.path.display()));
         }
         file.replace(&text).map_err(|why| format!("failed to change {}: {why}", self.path.display()))
+    }
+
+    fn options(&self) -> String {
+        let default = crate::default_home().map(|home| home.join("hermes.toml"));
+        match default.is_ok_and(|default| default == self.path) {
+            true => String::new(),
+            false => format!(" --config {}", quoted(&self.path.to_string_lossy())),
+        }
+    }
+}
+
+impl GrantFile {
+    /// Takes an entry of `[[approval.allow]]` away, by its place from 0, and answers it. Nothing where there is none.
+    pub fn forget_approval(&self, at: usize) -> Result<Option<Remembered>, String> {
+        let file = self.lock().map_err(|why| why.to_string())?;
+        let config = Config::parse(&self.path, file.text()).map_err(|why| why.to_string())?;
+        let Some(gone) = config.approval.allow.get(at) else { return Ok(None) };
+        let mut document: DocumentMut = file.text().parse().map_err(|why: TomlError| why.to_string())?;
+        remove_from_document(&mut document, at).map_err(|why| why.to_string())?;
+        let text = document.to_string();
+        let left = Config::parse(&self.path, &text).map_err(|why| why.to_string())?.approval.allow;
+        if left.len() + 1 != config.approval.allow.len() {
+            return Err(format!("{} is laid out in a way that is not understood", self.path.display()));
+        }
+        file.replace(&text).map_err(|why| format!("failed to change {}: {why}", self.path.display()))?;
+        Ok(Some(gone.clone()))
     }
 }
 

@@ -106,10 +106,12 @@ pub(super) fn read(response: &Value) -> Result<ElicitResult, String> {
 }
 
 fn decision(question: &Question) -> Value {
+    // No default: a client that fills it in would answer in the person's place.
+    let (words, titles): (Vec<_>, Vec<_>) = question.titled_choices().into_iter().unzip();
     json!({
         "type": "object",
         "properties": {
-            "decision": {"type": "string", "title": "Decision", "enum": question.choices()},
+            "decision": {"type": "string", "title": "Decision", "enum": words, "enumNames": titles},
             "reason": {"type": "string", "title": "Reason, if you deny it", "maxLength": REASON_CHARS},
         },
         "required": ["decision"],
