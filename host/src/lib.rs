@@ -30,6 +30,7 @@ mod host;
 mod open_file_limit;
 mod paths;
 mod pattern_cost;
+pub mod policy;
 pub mod registry;
 pub mod sandbox;
 pub mod serve;
@@ -39,7 +40,7 @@ pub mod wit;
 pub use dispatch::CallContext;
 pub use host::{
     BUNDLED, Definitions, DefinitionsRequest, Host, HostBuilder, HostError, LoadEvent, LoadListener, NewFile,
-    RegisterError, ToolStatus, ToolsetStatus, default_home, tokens,
+    PolicyOutcome, RegisterError, ToolStatus, ToolsetStatus, default_home, tokens,
 };
 pub use open_file_limit::raise_open_file_limit;
 pub use text::is_hidden;

@@ -114,10 +114,10 @@ fn a_line_that_is_no_json_string_is_told_and_the_others_are_answered() {
 fn what_was_allowed_for_good_is_shown() {
     let place = Place::new();
     assert!(stdout(&place.run(&["approvals"])).contains("nothing is allowed for good"));
-    let config = "[approval]\ntools = [\"write_file\"]\n[[approval.allow]]\ncategory = \"git\"\n";
+    let config = "[[approval.allow]]\ncategory = \"git\"\n";
     fs::write(place.home().join("hermes.toml"), config).unwrap();
     let shown: Value = serde_json::from_str(&stdout(&place.run(&["approvals", "--json"]))).unwrap();
-    assert_eq!((&shown["mode"], &shown["tools"][0]), (&json!("ask"), &json!("write_file")));
+    assert_eq!(shown["mode"], "ask");
     assert_eq!(shown["allow"][0]["category"], "git");
     fs::write(place.home().join("hermes.toml"), "[approval]\nmod = \"off\"\n").unwrap();
     let output = place.run(&["approvals"]);
@@ -229,7 +229,7 @@ impl AtTerminal {
 }
 
 #[test]
-fn the_person_at_the_terminal_is_asked_and_only_a_whole_word_is_an_answer() {
+fn the_person_at_the_terminal_answers_with_a_letter_or_a_word() {
     let place = Place::new();
     let kept = place.root.path().join("src");
     fs::create_dir(&kept).unwrap();
@@ -237,20 +237,55 @@ fn the_person_at_the_terminal_is_asked_and_only_a_whole_word_is_an_answer() {
     let mut denied = AtTerminal::call(&place, command);
     denied.wait_for("| rm -rf src");
     denied.wait_for("why | recursive-delete");
-    denied.wait_for("deny? ");
-    for no_answer in ["", "y", "yes"] {
+    denied.wait_for("within 60 s it counts as refused");
+    denied.wait_for("y  Yes, this once (once)");
+    denied.wait_for("n  No (deny)");
+    denied.wait_for("/n? ");
+    for no_answer in ["", "yes", "Y", "always-category"] {
         denied.type_line(no_answer);
-        denied.wait_for("please type one of these words");
-        denied.wait_for("deny? ");
+        denied.wait_for("please type one of these letters or words");
+        denied.wait_for("/n? ");
     }
-    denied.type_line("deny");
+    denied.type_line("n");
     denied.wait_for("\"status\":\"blocked\"");
     assert_eq!(denied.child.wait().unwrap().code(), Some(1), "what it wanted to do was not done");
     assert!(kept.exists());
     let mut approved = AtTerminal::call(&place, command);
-    approved.wait_for("deny? ");
+    approved.wait_for("/n? ");
     approved.type_line("once");
     approved.wait_for("approved once by the operator");
     assert!(approved.child.wait().unwrap().success());
     assert!(!kept.exists());
+}
+
+/// A client that can't ask is told what the operator may run, and that very command allows it.
+#[test]
+fn a_refusal_names_the_command_that_allows_it_and_it_can_be_taken_back() {
+    let place = Place::new();
+    let work = place.root.path().join("work");
+    fs::create_dir_all(work.join("it's")).unwrap();
+    place.configure("# mine\n[approval]\ntimeout = \"20s\"\n");
+    let call = || {
+        let arguments = json!({"command": "rm -rf \"it's\""}).to_string();
+        let output = place.command(&["call", "terminal", &arguments, "--workspace"]).arg(&work).output().unwrap();
+        serde_json::from_str::<Value>(&stdout(&output)).unwrap()
+    };
+    let refused = call();
+    let text = refused["error"].as_str().unwrap_or_else(|| panic!("{refused}")).to_owned();
+    let line = text.split("by running: ").nth(1).unwrap_or_else(|| panic!("{text}")).to_owned();
+    assert!(line.starts_with("hermes-host approvals allow --command 'rm -rf "), "{line}");
+    let binary = env!("CARGO_BIN_EXE_hermes-host");
+    let line = line.replacen("hermes-host", binary, 1);
+    let ran = Command::new("sh").args(["-c", &line]).output().unwrap();
+    assert!(ran.status.success(), "{line}: {ran:?}");
+    assert!(call().get("error").is_none());
+    let listed = stdout(&place.run(&["approvals", "list"]));
+    assert!(listed.contains("1. allowed for good: "), "{listed}");
+    assert_eq!(place.run(&["approvals", "remove", "2"]).status.code(), Some(1));
+    assert!(place.run(&["approvals", "remove", "1"]).status.success());
+    let config = fs::read_to_string(place.home().join("hermes.toml")).unwrap();
+    assert_eq!(config.trim_end(), "# mine\n[approval]\ntimeout = \"20s\"");
+    assert!(call()["error"].is_string());
+    let wrong = place.run(&["approvals", "allow", "--category", "disk"]);
+    assert!(!wrong.status.success() && stderr(&wrong).contains("can't be allowed as a whole"), "{wrong:?}");
 }

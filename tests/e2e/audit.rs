@@ -110,7 +110,9 @@ fn a_line_says_who_what_when_with_what_and_how_it_ended() {
         "arguments",
         "call",
         "capabilities",
+        "client",
         "component",
+        "decided_by",
         "duration_us",
         "fuel",
         "hash",
@@ -119,6 +121,7 @@ fn a_line_says_who_what_when_with_what_and_how_it_ended() {
         "prev",
         "seq",
         "session",
+        "summary",
         "task",
         "time",
         "tool",
@@ -138,7 +141,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 }
 
 #[test]
-fn no_text_of_the_arguments_is_anywhere_in_the_home() {
+fn arguments_beside_the_summary_are_nowhere_in_the_home() {
     let place = place(&["traps"]);
     let secret = json!({"password": SECRET, SECRET: {"deep": [SECRET]}}).to_string();
     for (tool, arguments) in [
@@ -242,4 +245,49 @@ fn a_search_that_is_dropped_on_its_way_leaves_its_line_too() {
         assert!(matches!(select(call, std::future::ready(())).await, Either::Right(_)));
     });
     assert_eq!(outcomes(&records(&place, &[])), [("tool_search", "dropped")]);
+}
+
+#[test]
+fn a_refused_command_is_told_with_the_command_the_client_and_who_decided() {
+    let place = place(&[]);
+    place.run(&["call", "terminal", r#"{"command": "rm -rf src --token hunter2-correct"}"#]);
+    let all = records(&place, &[]);
+    let last = all.last().unwrap();
+    assert_eq!((&last["outcome"], &last["approval"]), (&json!("refused"), &json!("refused")), "{last}");
+    assert_eq!((&last["client"], &last["decided_by"]), (&json!("cli"), &json!("nobody: no answer")));
+    assert_eq!(last["summary"], "rm -rf src --token ***");
+    let table = stdout(&place.run(&["audit"]));
+    assert!(table.contains("refused by nobody: no answer") && table.contains("rm -rf src"), "{table}");
+    let shown = stdout(&place.run(&["audit", "show", last["call"].as_str().unwrap()]));
+    for word in ["what:         rm -rf src", "outcome:      refused", "client:       cli", "arguments:    blake3:"] {
+        assert!(shown.contains(word), "{word}: {shown}");
+    }
+    assert_eq!(place.run(&["audit", "show", "none"]).status.code(), Some(1));
+}
+
+#[test]
+fn the_operator_can_keep_the_digest_alone() {
+    let place = place(&[]);
+    place.configure("[audit]\narguments = \"hash\"\n");
+    place.run(&["call", "good", r#"{"path": "src/main.rs"}"#]);
+    place.configure("");
+    place.run(&["call", "good", r#"{"path": "src/main.rs"}"#]);
+    let all = records(&place, &[]);
+    assert_eq!((&all[0]["summary"], &all[1]["summary"]), (&json!(null), &json!("src/main.rs")));
+}
+
+#[test]
+fn lines_are_followed_as_they_come() {
+    use std::io::{BufRead, BufReader};
+    let place = place(&[]);
+    place.run(&["call", "good"]);
+    let mut command = place.command(&["audit", "--follow", "--json"]);
+    let mut child = command.stdout(std::process::Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let mut next = || serde_json::from_str::<Value>(&lines.next().unwrap().unwrap()).unwrap()["tool"].clone();
+    assert_eq!(next(), "good");
+    place.run(&["call", "calculate", r#"{"expression": "1"}"#]);
+    assert_eq!(next(), "calculate");
+    child.kill().unwrap();
+    child.wait().unwrap();
 }

@@ -18,6 +18,7 @@ mod guest;
 mod heap;
 mod intercept;
 mod patience;
+mod policy;
 mod python;
 mod registry;
 mod results;

@@ -11,6 +11,7 @@ mod meanwhile;
 mod openapi;
 mod options;
 mod pipe;
+mod policy;
 mod post;
 mod questions;
 mod reload;

@@ -111,6 +111,9 @@ fn the_library_never_uses_the_command_line_and_lower_rooms_never_use_higher_ones
     let above = ["crate::registry", "crate::dispatch", "crate::host", "crate::component", "crate::approval"];
     below("capability/", &above);
     below("approval/", &["crate::registry", "crate::dispatch", "crate::host", "crate::component", "crate::grant"]);
+    let above =
+        ["crate::registry", "crate::dispatch", "crate::host", "crate::component", "crate::grant", "crate::approval"];
+    below("policy/", &above);
     below("registry/", &["crate::dispatch", "crate::host", "crate::grant"]);
     below("component/", &["crate::dispatch", "crate::host", "crate::grant"]);
     below("dispatch/", &["crate::host", "crate::grant"]);

@@ -50,7 +50,7 @@ pub enum Answer {
 pub struct UnknownAnswer(String);
 
 impl Answer {
-    /// The words that are understood. There is no short form and no default: an empty line approves nothing.
+    /// The words that are understood. There is no default: an empty line approves nothing. The gravest come after the others.
     pub const CHOICES: [&'static str; 6] = ["once", "session", "always", "session-category", "always-category", "deny"];
 
     /// An approval for one run.
@@ -60,6 +60,21 @@ impl Answer {
     pub fn refuse(reason: &str) -> Self {
         let reason = one_line(reason, REASON_BYTES);
         Self::Refuse { reason: (!reason.is_empty()).then_some(reason) }
+    }
+
+    /// What people read in a word's place.
+    pub(super) fn title(word: &str, is_command: bool) -> &'static str {
+        match (word, is_command) {
+            ("once", _) => "Yes, this once",
+            ("session", _) => "Yes, for this session",
+            ("always", true) => "Always, exactly this command here",
+            ("always", false) => "Always, with exactly these arguments",
+            ("session-category", true) => "Yes, every command of this kind in this session",
+            ("session-category", false) => "Yes, every call of this tool in this session",
+            ("always-category", true) => "Always, every command of this kind",
+            ("always-category", false) => "Always, every call of this tool",
+            _ => "No",
+        }
     }
 
     /// The word for it.

@@ -6,10 +6,14 @@ use super::{
     gate::{Gate, Ruling},
     question::Asker,
 };
-use crate::capability::fs::{ChangeDecider, PlannedChanges};
+use crate::capability::{
+    DecidedBy,
+    fs::{ChangeDecider, PlannedChanges},
+    terminal::NotPassed,
+};
 
 impl ChangeDecider for Gate {
-    fn decide_changes<'a>(&'a self, planned: PlannedChanges<'a>) -> BoxFuture<'a, Result<(), String>> {
+    fn decide_changes<'a>(&'a self, planned: PlannedChanges<'a>) -> BoxFuture<'a, Result<DecidedBy, NotPassed>> {
         Box::pin(async move {
             let caller = planned.caller;
             let asker = Asker {
@@ -29,8 +33,9 @@ impl ChangeDecider for Gate {
                 reasons.push(format!("it would write: {}", planned.preview));
             }
             match self.changes(&asker, &paths, reasons).await {
-                Ruling::Passed { .. } => Ok(()),
-                Ruling::Refused { why } => Err(why),
+                // A change is always decided about by somebody.
+                Ruling::Passed { decided, .. } => Ok(decided.unwrap_or(DecidedBy::Configuration)),
+                Ruling::Refused { why, decided } => Err(NotPassed { why, by: decided }),
             }
         })
     }

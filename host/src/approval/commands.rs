@@ -7,7 +7,10 @@ use super::{
     question::Asker,
     shell::{HostPaths, Judgement, Surroundings, judge},
 };
-use crate::capability::terminal::{Decider, Isolation, Passed, Planned};
+use crate::capability::{
+    DecidedBy,
+    terminal::{Decider, Isolation, NotPassed, Passed, Planned},
+};
 
 impl Surroundings {
     /// The same surroundings under what confines the command.
@@ -102,7 +105,7 @@ const READERS: &[&str] = &[
 ];
 
 impl Decider for Gate {
-    fn decide<'a>(&'a self, planned: Planned<'a>) -> BoxFuture<'a, Result<Passed, String>> {
+    fn decide<'a>(&'a self, planned: Planned<'a>) -> BoxFuture<'a, Result<Passed, NotPassed>> {
         Box::pin(async move {
             let surroundings = surroundings(&planned);
             let asker = Asker {
@@ -120,8 +123,8 @@ impl Decider for Gate {
             // The operator's grant names the program and its arguments: that is an approval, and it can't buy what none can.
             if planned.is_granted && planned.escalation.is_none() {
                 return match self.forbids(planned.text, &judgement) {
-                    Some(why) => Err(why),
-                    None => Ok(Passed { by: None, reads_code }),
+                    Some(why) => Err(NotPassed { why, by: DecidedBy::Rules }),
+                    None => Ok(Passed { by: None, decided: None, reads_code }),
                 };
             }
             said(self.command(&asker, planned.text, &surroundings, planned.escalation).await, reads_code)
@@ -129,10 +132,10 @@ impl Decider for Gate {
     }
 }
 
-fn said(ruling: Ruling, reads_code: bool) -> Result<Passed, String> {
+fn said(ruling: Ruling, reads_code: bool) -> Result<Passed, NotPassed> {
     match ruling {
-        Ruling::Passed { by } => Ok(Passed { by, reads_code }),
-        Ruling::Refused { why } => Err(why),
+        Ruling::Passed { by, decided } => Ok(Passed { by, decided, reads_code }),
+        Ruling::Refused { why, decided } => Err(NotPassed { why, by: decided }),
     }
 }
 

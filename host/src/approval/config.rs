@@ -34,8 +34,10 @@ pub struct Approval {
     /// How long a question waits, written like `60s`.
     #[serde(deserialize_with = "timeout")]
     pub timeout: Duration,
-    /// Tools each call of which asks.
-    pub tools: Vec<String>,
+    /// Not a setting any more: `[policy]` says which tools ask. Kept as an error that names the line to write, since a mark that is
+    /// passed over in silence would let calls pass.
+    #[serde(deserialize_with = "moved_to_policy")]
+    pub(super) tools: (),
     /// What was decided for good.
     pub allow: Vec<Remembered>,
     /// What is denied whatever else is said.
@@ -49,7 +51,7 @@ impl Default for Approval {
         Self {
             mode: Mode::default(),
             timeout: TIMEOUT,
-            tools: Vec::new(),
+            tools: (),
             allow: Vec::new(),
             deny: DenyRules::default(),
             reviewer: None,
@@ -67,6 +69,13 @@ impl Approval {
     pub fn check(&self) -> Result<(), SmartWithoutReviewer> {
         if self.mode == Mode::Smart && self.reviewer.is_none() { Err(SmartWithoutReviewer) } else { Ok(()) }
     }
+}
+
+fn moved_to_policy<'de, D: Deserializer<'de>>(deserializer: D) -> Result<(), D::Error> {
+    let tools = Vec::<String>::deserialize(deserializer)?;
+    let lines: Vec<String> = tools.iter().map(|tool| format!("{tool:?} = \"ask\"")).collect();
+    let lines = if lines.is_empty() { "nothing".to_owned() } else { format!("[policy] with {}", lines.join(", ")) };
+    Err(D::Error::custom(format!("approval.tools is part of [policy] now; remove it and write {lines}")))
 }
 
 fn timeout<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
@@ -95,12 +104,12 @@ mod tests {
     #[test]
     fn a_full_table_is_read() {
         let approval = read(
-            "mode = \"smart\"\ntimeout = \"90s\"\ntools = [\"write_file\"]\ndeny = [\"npm publish*\"]\n\
+            "mode = \"smart\"\ntimeout = \"90s\"\ndeny = [\"npm publish*\"]\n\
              [[allow]]\ncategory = \"git\"\n[reviewer]\nurl = \"https://models.example/v1\"\nmodel = \"small\"\n",
         )
         .unwrap();
         assert_eq!((approval.mode, approval.timeout), (Mode::Smart, Duration::from_secs(90)));
-        assert_eq!((approval.tools.len(), approval.allow.len()), (1, 1));
+        assert_eq!(approval.allow.len(), 1);
         assert_eq!(approval.check(), Ok(()));
     }
 
@@ -114,6 +123,8 @@ mod tests {
             ("timeout = \"soon\"", "write it like"),
             ("deny = [\"a[\"]", "approval.deny"),
             ("allowed = []", "unknown field"),
+            ("tools = [\"a\", \"b\"]", r#"write [policy] with "a" = "ask", "b" = "ask""#),
+            ("tools = []", "write nothing"),
             ("[[allow]]\ncategory = \"disk\"", "disk can't be allowed as a whole"),
         ] {
             let why = read(text).unwrap_err();

@@ -5,7 +5,7 @@
 //! never -> denied by pattern -> allowed -> remembered -> mode off -> reviewer -> callback or queue -> nobody: no
 //! ```
 
-use std::{collections::BTreeSet, fmt, sync::Arc, time::Duration};
+use std::{fmt, sync::Arc, time::Duration};
 
 use arc_swap::ArcSwap;
 use futures_util::future::BoxFuture;
@@ -17,19 +17,27 @@ use super::{
     disk::judge_on_disk,
     keep::Keep,
     memory::Memory,
-    question::{Asker, MARKED, Question, Subject},
+    question::{Asker, CallExtent, Question, Subject},
     queue::{Outcome, Queue},
     remembered::{Remembered, digest},
     reviewer::{Review, Reviewer},
     shell::{Category, Judgement, Reason, Surroundings, Verdict, judge},
     shown,
 };
-use crate::capability::terminal::{Escalation, EscalationKind};
+use crate::capability::{
+    DecidedBy,
+    terminal::{Escalation, EscalationKind},
+};
 
 /// Somebody whom an embedder can ask. Dropping the future takes the question back.
 pub trait Approver: Send + Sync {
     /// Asks. An answer that was not offered counts once.
     fn ask<'a>(&'a self, question: &'a Question) -> BoxFuture<'a, Answer>;
+
+    /// Where the answers come from, for the audit.
+    fn place(&self) -> DecidedBy {
+        DecidedBy::Program
+    }
 }
 
 /// What came of it.
@@ -40,11 +48,15 @@ pub enum Ruling {
     Passed {
         /// Who let it pass and for how long, where that was needed. For the result and the audit.
         by: Option<String>,
+        /// Who let it pass, where that was needed.
+        decided: Option<DecidedBy>,
     },
     /// It does not run.
     Refused {
         /// Why, and what to do next. For the model.
         why: String,
+        /// Who refused it.
+        decided: DecidedBy,
     },
 }
 
@@ -62,7 +74,6 @@ pub struct Gate {
 struct Rules {
     mode: Mode,
     timeout: Duration,
-    tools: BTreeSet<String>,
     deny: DenyRules,
     reviewer: Option<Reviewer>,
 }
@@ -119,11 +130,6 @@ impl Gate {
         &self.memory
     }
 
-    /// Whether every call of the tool asks.
-    pub fn marks(&self, tool: &str) -> bool {
-        self.rules.load().tools.contains(tool)
-    }
-
     /// Decides about a command line. It is judged here, so that no judgement of another text can come with it. The caller must
     /// run this very text in these very surroundings, whatever the task did while a person thought.
     /// An escalation that the operator does not let pass by itself is put to a person, whatever the text says.
@@ -136,14 +142,14 @@ impl Gate {
     ) -> Ruling {
         let mut judgement = judge_on_disk(command, surroundings);
         if let Some(why) = self.forbids(command, &judgement) {
-            return Ruling::Refused { why };
+            return Ruling::Refused { why, decided: DecidedBy::Rules };
         }
         if let Some(escalation) = escalation.filter(|escalation| !escalation.is_allowed) {
             judgement.verdict = Verdict::Ask;
             judgement.reasons.insert(0, Reason { category: Category::Escalation, detail: wish(escalation) });
         }
         if judgement.verdict == Verdict::Allow {
-            return Ruling::Passed { by: None };
+            return Ruling::Passed { by: None, decided: None };
         }
         // What it is given to read is as much part of what is approved as its own words.
         let command = match &surroundings.input {
@@ -160,10 +166,10 @@ impl Gate {
         let whole = format!("{before}{line}");
         let (mut judgement, alone) = (judge(&whole, surroundings), judge(line, surroundings));
         if let Some(why) = self.forbids(&whole, &judgement).or_else(|| self.forbids(line, &alone)) {
-            return Ruling::Refused { why };
+            return Ruling::Refused { why, decided: DecidedBy::Rules };
         }
         if surroundings.is_confined && [judgement.verdict, alone.verdict] == [Verdict::Allow; 2] {
-            return Ruling::Passed { by: None };
+            return Ruling::Passed { by: None, decided: None };
         }
         judgement.verdict = Verdict::Ask;
         let detail = "it is written to a process that runs what it reads".to_owned();
@@ -186,17 +192,12 @@ impl Gate {
         Some(format!("the operator denies commands like {pattern:?}; {next}"))
     }
 
-    /// Decides about a call of any tool: one that the operator marked, or one that hooks want decided, with their reasons. Without
-    /// either it passes.
-    pub async fn call(&self, asker: &Asker, arguments: &str, reasons: &[String]) -> Ruling {
-        let mut reasons = reasons.to_vec();
-        if self.marks(&asker.tool) {
-            reasons.push(MARKED.into());
-        }
+    /// Decides about a call of any tool that the policy or hooks want decided, with their reasons. Without any it passes.
+    pub async fn call(&self, asker: &Asker, arguments: &str, reasons: Vec<String>, extent: CallExtent) -> Ruling {
         if reasons.is_empty() {
-            return Ruling::Passed { by: None };
+            return Ruling::Passed { by: None, decided: None };
         }
-        self.decide(asker, Subject::Call { arguments: arguments.to_owned(), reasons }).await
+        self.decide(asker, Subject::Call { arguments: arguments.to_owned(), reasons, extent }).await
     }
 
     /// Decides about the change of files that other programs obey, by their real paths, with what obeys each. An answer that holds longer
@@ -204,22 +205,22 @@ impl Gate {
     pub(super) async fn changes(&self, asker: &Asker, paths: &[String], reasons: Vec<String>) -> Ruling {
         // Commands that write the same files pass then, too.
         if self.rules.load().mode == Mode::Off {
-            return passed("approval is off");
+            return passed("approval is off", DecidedBy::Configuration);
         }
         // A list, so that no call's own arguments, which are an object, can pass for it in the memory.
         let arguments = serde_json::json!(["change files that other programs obey", paths]).to_string();
-        self.decide(asker, Subject::Call { arguments, reasons }).await
+        self.decide(asker, Subject::Call { arguments, reasons, extent: CallExtent::SameArguments }).await
     }
 
     /// What may be asked.
     async fn decide(&self, asker: &Asker, subject: Subject) -> Ruling {
         match self.memory.knows(asker, &subject) {
-            Some(Scope::Always) => return passed("allowed for good by the configuration"),
-            Some(_) => return passed("approved earlier for this session"),
+            Some(Scope::Always) => return passed("allowed for good by the configuration", DecidedBy::Configuration),
+            Some(_) => return passed("approved earlier for this session", DecidedBy::Session),
             // Only commands: who marked a tool, or has a hook that asks, wants to be asked.
             // Not for an escalation either: `unconfined = "allow"` says that.
             None if self.rules.load().mode == Mode::Off && is_plain_command(&subject) => {
-                return passed("approval is off");
+                return passed("approval is off", DecidedBy::Configuration);
             }
             None => {}
         }
@@ -228,16 +229,18 @@ impl Gate {
         {
             let why = "it needs a person's approval and is too long to be shown to one; write long text to a file with a file \
                        tool, or split the command";
-            return Ruling::Refused { why: why.into() };
+            return Ruling::Refused { why: why.into(), decided: DecidedBy::Rules };
         }
         let note = match self.review(&subject).await {
-            Review::Approve => return passed("approved once by the reviewer"),
+            Review::Approve => return passed("approved once by the reviewer", DecidedBy::Reviewer),
             Review::Deny => Some("the reviewer refused".to_owned()),
             Review::Escalate => None,
         };
         match Question::new(asker.clone(), subject, self.rules.load().timeout) {
             Ok(question) => self.ask(question.with_note(note)).await,
-            Err(why) => Ruling::Refused { why: format!("it needs a person's approval, but {why}") },
+            Err(why) => {
+                Ruling::Refused { why: format!("it needs a person's approval, but {why}"), decided: DecidedBy::Nobody }
+            }
         }
     }
 
@@ -262,36 +265,41 @@ impl Gate {
     async fn ask(&self, question: Question) -> Ruling {
         let outcome = if let Some(approver) = &self.approver {
             let answer = tokio::time::timeout(question.timeout(), approver.ask(&question)).await;
-            answer.map_or(Outcome::Expired, Outcome::Answered)
+            answer.map_or(Outcome::Expired, |answer| Outcome::Answered(answer, approver.place()))
         } else if self.queue.is_attended_for(&question.asker().call) {
             self.queue.put(question.clone()).await
         } else {
-            return refused(
-                &question,
-                "there is nobody to ask",
-                "leave it out, or ask the operator to allow it in hermes.toml",
-            );
+            let options = self.keep.as_ref().map_or_else(String::new, |keep| keep.options());
+            let exactly = Remembered::exactly(question.asker(), question.subject());
+            let next = match exactly.and_then(|exactly| exactly.allow_command(&options)) {
+                Some(command) => format!("leave it out, or ask the operator to allow it by running: {command}"),
+                None => "leave it out, or ask the operator to allow it in hermes.toml".to_owned(),
+            };
+            return refused(&question, "there is nobody to ask", &next, DecidedBy::Nobody);
         };
         match outcome {
-            Outcome::Answered(Answer::Approve { scope, bound }) => self.approved(&question, scope, bound).await,
-            Outcome::Answered(Answer::Refuse { reason }) => {
+            Outcome::Answered(Answer::Approve { scope, bound }, by) => self.approved(&question, scope, bound, by).await,
+            Outcome::Answered(Answer::Refuse { reason }, by) => {
                 let reason =
                     reason.map_or_else(String::new, |reason| format!(": {}", shown::one_line(&reason, REASON_BYTES)));
-                refused(&question, &format!("the operator refused{reason}"), "do not try it again in other words")
+                refused(&question, &format!("the operator refused{reason}"), "do not try it again in other words", by)
             }
             Outcome::Expired => {
                 let silence = format!("nobody answered within {} s", question.timeout().as_secs());
-                refused(&question, &silence, "go on without it, or try again when somebody is there")
+                refused(&question, &silence, "go on without it, or try again when somebody is there", DecidedBy::Nobody)
             }
-            Outcome::Full => refused(&question, "too many questions wait already", "try again when some are answered"),
+            Outcome::Full => {
+                let next = "try again when some are answered";
+                refused(&question, "too many questions wait already", next, DecidedBy::Nobody)
+            }
         }
     }
 
     /// Remembers an approval for as long as it holds. This run passes whatever becomes of that, and the text says what did.
-    async fn approved(&self, question: &Question, scope: Scope, bound: Bound) -> Ruling {
+    async fn approved(&self, question: &Question, scope: Scope, bound: Bound, by: DecidedBy) -> Ruling {
         let word = Answer::Approve { scope, bound }.word();
         if !question.choices().contains(&word) {
-            return passed(&format!("approved once by the operator; {word} is not possible here"));
+            return passed(&format!("approved once by the operator; {word} is not possible here"), by);
         }
         let (asker, subject) = (question.asker(), question.subject());
         let entries = match bound {
@@ -308,9 +316,12 @@ impl Gate {
                 let count = entries.len();
                 for (kept, entry) in entries.into_iter().enumerate() {
                     if let Err(why) = self.keep(&entry).await {
-                        return passed(&format!(
-                            "approved once by the operator; {kept} of {count} entries could be kept for good: {why}"
-                        ));
+                        return passed(
+                            &format!(
+                                "approved once by the operator; {kept} of {count} entries could be kept for good: {why}"
+                            ),
+                            by,
+                        );
                     }
                     self.memory.add_for_good(entry);
                 }
@@ -321,7 +332,7 @@ impl Gate {
             (_, Bound::Category, Subject::Command { .. }) => ", for all commands of its kind",
             (_, Bound::Category, Subject::Call { .. }) => ", for all calls of this tool",
         };
-        passed(&format!("approved {scope} by the operator{kind}"))
+        passed(&format!("approved {scope} by the operator{kind}"), by)
     }
 
     async fn keep(&self, entry: &Remembered) -> Result<(), String> {
@@ -333,13 +344,7 @@ impl Gate {
 
 impl Rules {
     fn new(config: Approval, reviewer: Option<Reviewer>) -> Self {
-        Self {
-            mode: config.mode,
-            timeout: config.timeout,
-            tools: config.tools.into_iter().collect(),
-            deny: config.deny,
-            reviewer,
-        }
+        Self { mode: config.mode, timeout: config.timeout, deny: config.deny, reviewer }
     }
 }
 
@@ -381,12 +386,12 @@ fn wish(escalation: &Escalation) -> String {
     format!("{to}; the model says: “{}”", shown::one_line(&escalation.reason, REASON_BYTES))
 }
 
-fn passed(by: &str) -> Ruling {
-    Ruling::Passed { by: Some(by.to_owned()) }
+fn passed(by: &str, decided: DecidedBy) -> Ruling {
+    Ruling::Passed { by: Some(by.to_owned()), decided: Some(decided) }
 }
 
-fn refused(question: &Question, what: &str, next: &str) -> Ruling {
+fn refused(question: &Question, what: &str, next: &str, decided: DecidedBy) -> Ruling {
     let note = question.note().map_or_else(String::new, |note| format!("{note}, and "));
     let reasons = shown::summary(question.subject());
-    Ruling::Refused { why: format!("it needs a person's approval ({reasons}), {note}{what}; {next}") }
+    Ruling::Refused { why: format!("it needs a person's approval ({reasons}), {note}{what}; {next}"), decided }
 }

@@ -8,6 +8,11 @@ use super::remembered::Remembered;
 pub trait Keep: Send + Sync {
     /// Writes one down. The error says why it could not be, for the operator and the model.
     fn keep(&self, remembered: &Remembered) -> Result<(), String>;
+
+    /// Options by which `hermes-host approvals allow` finds the same file, each with a blank before it.
+    fn options(&self) -> String {
+        String::new()
+    }
 }
 
 /// The file has something else where decisions belong.
@@ -42,6 +47,22 @@ pub fn add_to_document(document: &mut DocumentMut, remembered: &Remembered) -> R
         return Ok(false);
     }
     allow.push(entry);
+    Ok(true)
+}
+
+/// Takes one entry of `[[approval.allow]]` out of a document, by its place from 0. Says whether it was there.
+pub fn remove_from_document(document: &mut DocumentMut, at: usize) -> Result<bool, KeepError> {
+    let Some(approval) = document.get_mut("approval") else { return Ok(false) };
+    let approval = approval.as_table_mut().ok_or(KeepError("approval"))?;
+    let Some(allow) = approval.get_mut("allow") else { return Ok(false) };
+    let allow = allow.as_array_of_tables_mut().ok_or(KeepError("approval.allow"))?;
+    if at >= allow.len() {
+        return Ok(false);
+    }
+    allow.remove(at);
+    if allow.is_empty() {
+        approval.remove("allow");
+    }
     Ok(true)
 }
 

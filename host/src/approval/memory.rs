@@ -7,7 +7,7 @@ use std::{
 
 use super::{
     answer::Scope,
-    question::{Asker, Subject},
+    question::{Asker, CallExtent, Subject},
     remembered::{Remembered, digest},
     shell::{Category, Verdict},
 };
@@ -107,11 +107,11 @@ fn covers(known: &[&Remembered], asker: &Asker, subject: &Subject) -> bool {
             let kind = !judgement.reasons.is_empty() && judgement.reasons.iter().all(|reason| allowed(reason.category));
             may_be_asked && (known.iter().any(same) || kind)
         }
-        Subject::Call { arguments, .. } => {
+        Subject::Call { arguments, extent, .. } => {
             let of_tool = |it: &&Remembered| match it {
                 Remembered::Call { tool, arguments: only, .. } if *tool == asker.tool => match only {
                     Some(only) => *only == digest(arguments.as_bytes()),
-                    None => subject.is_marked_alone(),
+                    None => *extent != CallExtent::SameArguments,
                 },
                 _ => false,
             };
@@ -200,7 +200,11 @@ mod tests {
 
     #[test]
     fn calls_are_known_by_their_arguments_or_by_their_tool() {
-        let call = |arguments: &str| Subject::Call { arguments: arguments.into(), reasons: Vec::new() };
+        let call = |arguments: &str| Subject::Call {
+            arguments: arguments.into(),
+            reasons: Vec::new(),
+            extent: CallExtent::Tool,
+        };
         let memory = Memory::default();
         memory.add_for_good(Remembered::exactly(&asker("s"), &call("{}")).unwrap());
         assert_eq!(memory.knows(&asker("s"), &call("{}")), Some(Scope::Always));

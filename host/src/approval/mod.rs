@@ -27,10 +27,11 @@ pub use config::{Approval, Mode, SmartWithoutReviewer, TIMEOUT, TIMEOUT_CEILING}
 pub use deny::DenyRules;
 pub use disk::judge_on_disk;
 pub use gate::{Approver, Gate, Ruling};
-pub use keep::{Keep, KeepError, add_to_document};
+pub use keep::{Keep, KeepError, add_to_document, remove_from_document};
 pub use memory::Memory;
-pub use question::{Asker, NoRandomness, Question, QuestionId, Subject};
+pub use question::{Asker, CallExtent, NoRandomness, Question, QuestionId, Subject};
 pub use queue::{AnswerError, Attendance, CallAttendance, Ended, News, Outcome, Queue};
+pub(crate) use remembered::quoted;
 pub use remembered::{InvalidRemembered, Remembered};
 pub use reviewer::{Review, Reviewer, ReviewerConfig, ReviewerError};
 pub use shown::Shown;

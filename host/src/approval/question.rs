@@ -78,18 +78,31 @@ pub enum Subject {
         arguments: String,
         /// Why somebody has to decide.
         reasons: Vec<String>,
+        /// What an answer may be extended to.
+        extent: CallExtent,
     },
 }
 
-/// Why a call is asked about that no hook asks about.
-pub(super) const MARKED: &str = "the operator wants to be asked about every call of this tool";
-
 impl Subject {
-    /// Whether it is a call that the operator wants to be asked about, and nobody else. Who allows every such call allows none that a
-    /// hook asks about.
-    pub(super) fn is_marked_alone(&self) -> bool {
-        matches!(self, Self::Call { reasons, .. } if reasons.iter().all(|reason| reason == MARKED))
+    /// Whether something could be lost by others of its kind.
+    fn may_destroy(&self) -> bool {
+        match self {
+            Self::Command { judgement, .. } => judgement.reasons.iter().any(|reason| reason.category.is_destructive()),
+            Self::Call { extent, .. } => *extent != CallExtent::Tool,
+        }
     }
+}
+
+/// What the approval of a call may be extended to. Allowing every call of a tool allows none that a hook or a condition of the policy
+/// asks about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CallExtent {
+    /// Calls with these very arguments.
+    SameArguments,
+    /// Every call of the tool, for a session: the tool may destroy something.
+    ToolForSession,
+    /// Every call of the tool, for good too.
+    Tool,
 }
 
 /// Something that somebody has to decide, until when. What an agent wrote in it is only to be had made safe.
@@ -139,10 +152,16 @@ impl Question {
             "session" => exactly && session,
             "always" => exactly,
             "session-category" => kind && session,
-            "always-category" => kind,
+            "always-category" => kind && !self.subject.may_destroy(),
             _ => true,
         };
         Answer::CHOICES.into_iter().filter(possible).collect()
+    }
+
+    /// The answers that are possible, each with its title for people.
+    pub fn titled_choices(&self) -> Vec<(&'static str, &'static str)> {
+        let is_command = matches!(self.subject, Subject::Command { .. });
+        self.choices().into_iter().map(|word| (word, Answer::title(word, is_command))).collect()
     }
 
     pub(super) fn asker(&self) -> &Asker {

@@ -18,6 +18,7 @@ use super::{
     answer::Answer,
     question::{Question, QuestionId},
 };
+use crate::capability::DecidedBy;
 
 /// How many questions wait at once. More than a person can look at in their time; without a bound an agent could bury the one
 /// that matters under thousands. One too many is refused at once.
@@ -52,8 +53,8 @@ pub enum News {
 /// What came of putting a question.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// Somebody answered.
-    Answered(Answer),
+    /// Somebody answered, from there.
+    Answered(Answer, DecidedBy),
     /// Nobody did: it counts as refused.
     Expired,
     /// Too many wait already: it counts as refused.
@@ -112,7 +113,7 @@ struct State {
 struct Pending {
     question: Arc<Question>,
     deadline: Instant,
-    answer: oneshot::Sender<Answer>,
+    answer: oneshot::Sender<(Answer, DecidedBy)>,
 }
 
 /// Somebody who looks at the queue. While one of these lives, questions are put.
@@ -219,18 +220,23 @@ impl Queue {
             let Some(place) = place else { return Outcome::Full };
             tokio::select! {
                 biased;
-                Ok(answer) = &mut answered => Outcome::Answered(answer),
+                Ok((answer, by)) = &mut answered => Outcome::Answered(answer, by),
                 () = sleep_until(deadline) => {
                     place.shared.lock().end(&place.shared, &place.id, Ended::Expired);
                     // An answer that was accepted before the lock was had counts: its giver was told so.
-                    answered.try_recv().map_or(Outcome::Expired, Outcome::Answered)
+                    answered.try_recv().map_or(Outcome::Expired, |(answer, by)| Outcome::Answered(answer, by))
                 }
             }
         }
     }
 
-    /// Answers a question. Of many answers exactly one is taken; the others are told that they were not.
+    /// Answers a question, as the embedding program. Of many answers exactly one is taken; the others are told that they were not.
     pub fn answer(&self, id: &QuestionId, answer: Answer) -> Result<(), AnswerError> {
+        self.answer_from(id, answer, DecidedBy::Program)
+    }
+
+    /// The same from elsewhere.
+    pub fn answer_from(&self, id: &QuestionId, answer: Answer, by: DecidedBy) -> Result<(), AnswerError> {
         let mut state = self.shared.lock();
         let Some(found) = state.pending.iter().find(|it| it.question.id() == id) else {
             let ended = state.ended.iter().find(|(ended, _)| ended == id).map(|(_, how)| *how);
@@ -245,7 +251,7 @@ impl Queue {
         }
         // It is taken out and sent under one lock: whoever comes next does not find it.
         let taken = state.end(&self.shared, id, Ended::Answered);
-        taken.and_then(|it| it.answer.send(answer).ok()).ok_or(AnswerError::Withdrawn)
+        taken.and_then(|it| it.answer.send((answer, by)).ok()).ok_or(AnswerError::Withdrawn)
     }
 }
 

@@ -17,10 +17,24 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::text::is_hidden;
+
 use super::{
-    question::{Asker, Subject},
+    question::{Asker, CallExtent, Subject},
     shell::Category,
 };
+
+/// Bytes of a command line that is shown to be pasted: some lines of a terminal.
+const ALLOW_BYTES: usize = 600;
+
+/// A text as one word of a shell.
+pub(crate) fn quoted(text: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-./:=,+@%".contains(c);
+    if !text.is_empty() && text.chars().all(is_plain) {
+        return text.to_owned();
+    }
+    format!("'{}'", text.replace('\'', "'\\''"))
+}
 
 /// Something that is allowed without asking again. Without a component it holds for all; what the host itself writes always names
 /// the component that asked, so that no other profits from a decision about it.
@@ -198,12 +212,41 @@ impl Remembered {
                 let of = |category| Self::Category { category, component: component.clone() }.readable();
                 categories.into_iter().map(of).collect()
             }
-            Subject::Call { .. } if !subject.is_marked_alone() => None,
+            Subject::Call { extent: CallExtent::SameArguments, .. } => None,
             Subject::Call { .. } => {
                 Self::Call { tool: asker.tool.clone(), arguments: None, component }.readable().map(|it| vec![it])
             }
         };
         entries.unwrap_or_default()
+    }
+
+    /// The command line by which the operator allows it. Nothing where a person could not read it whole.
+    pub(super) fn allow_command(&self, options: &str) -> Option<String> {
+        let mut line = "hermes-host approvals allow".to_owned();
+        let mut add = |option: &str, text: Option<&String>| {
+            if let Some(text) = text {
+                line += &format!(" --{option} {}", quoted(text));
+            }
+        };
+        match self {
+            Self::Command { command, directory, exports, component } => {
+                add("command", Some(command));
+                add("directory", Some(directory));
+                add("exports", exports.as_ref());
+                add("component", component.as_ref());
+            }
+            Self::Category { category, component } => {
+                add("category", Some(&category.to_string()));
+                add("component", component.as_ref());
+            }
+            Self::Call { tool, arguments, component } => {
+                add("tool", Some(tool));
+                add("arguments", arguments.as_ref());
+                add("component", component.as_ref());
+            }
+        }
+        line += options;
+        (line.len() <= ALLOW_BYTES && !line.chars().any(is_hidden)).then_some(line)
     }
 
     /// Itself, if it could be read back: what is written must never make the operator's file unreadable, and the rules of the

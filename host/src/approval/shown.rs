@@ -74,7 +74,7 @@ impl Shown {
                     judgement.reasons.iter().map(|reason| format!("{}: {}", reason.category, reason.detail)).collect();
                 ("command", cut(lines(command), COMMAND_BYTES), directory.as_deref().map(name), reasons)
             }
-            Subject::Call { arguments, reasons } => {
+            Subject::Call { arguments, reasons, .. } => {
                 ("call", cut(lines(arguments), ARGUMENTS_BYTES), None, reasons.clone())
             }
         };
@@ -118,7 +118,8 @@ impl Shown {
             lines.push(format!("and {} more reasons", self.more_reasons));
         }
         lines.extend(self.note.iter().map(|note| format!("note: {note}")));
-        lines.push(format!("answer {}", self.choices.join(", ")));
+        let seconds = self.expires_at.saturating_sub(self.asked_at) / 1000;
+        lines.push(format!("Without an answer within {seconds} s it counts as refused."));
         lines.join("\n")
     }
 }

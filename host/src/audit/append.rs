@@ -10,10 +10,12 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use rustix::fs::{CWD, RenameFlags, renameat_with};
+
 use super::{
     AuditError, Line, Record,
     chain::{Link, ZEROS},
-    files::{HEAD, LOG, OwnFile},
+    files::{HEAD, LOG, OwnFile, full_name},
     head::Head,
     lines::LINE_BYTES,
 };
@@ -58,18 +60,46 @@ impl Writer {
         if new { Head::start().write(&self.head.file) } else { Ok(()) }
     }
 
-    /// Locks the log against other processes and says how long it is. On an error it is not locked.
-    pub(super) fn lock(&mut self) -> Result<u64, AuditError> {
+    /// Locks the log against other processes and says how long it is. One that is full makes way for a new one. On an error it is not
+    /// locked.
+    pub(super) fn lock(&mut self, full: u64) -> Result<u64, AuditError> {
         for _ in 0..REOPENINGS {
             self.log.lock()?;
             match self.log.len_in_place() {
-                Some(len) if self.head.exists() => return Ok(len),
+                Some(len) if self.head.exists() => match self.rotate(len, full) {
+                    Ok(false) => return Ok(len),
+                    Ok(true) => {}
+                    Err(why) => {
+                        self.log.unlock()?;
+                        return Err(self.log.error(why));
+                    }
+                },
                 _ => {}
             }
             self.log.unlock()?;
             *self = Self::open(&self.dir)?;
         }
         Err(self.log.error(io::Error::other("its files are replaced again and again")))
+    }
+
+    /// Renames a log that is full, by its last line, and says whether it did. The log is locked. The head stays: the next file goes on
+    /// from it. Where the head or the last line can't be read the log grows on, so that no fault is hidden by a new file.
+    fn rotate(&mut self, len: u64, full: u64) -> io::Result<bool> {
+        if len < full {
+            return Ok(false);
+        }
+        let (Some(head), (Some(tail), _)) = (Head::read(&self.head.file)?, self.tail(len)?) else { return Ok(false) };
+        let last = tail.seq.max(head.link.seq);
+        // A head that lags after a crash would let the next file begin before the last line of this one.
+        if tail.seq > head.link.seq {
+            Head { link: tail, len }.write(&self.head.file)?;
+        }
+        match renameat_with(CWD, &self.log.path, CWD, self.dir.join(full_name(last)), RenameFlags::NOREPLACE) {
+            Ok(()) => Ok(true),
+            // Nothing of this name is written over.
+            Err(rustix::io::Errno::EXIST) => Ok(false),
+            Err(why) => Err(why.into()),
+        }
     }
 
     /// Lets other processes at the log.
@@ -341,6 +371,78 @@ mod tests {
         Audit::open(dir.path()).unwrap().append(record("a")).unwrap();
         let report = verify(dir.path()).unwrap();
         assert_eq!((report.lines, report.faults.len(), report.faults[0].line), (4, 1, 3));
+    }
+
+    fn full(dir: &Path) -> usize {
+        super::super::files::full_logs(dir).unwrap().len()
+    }
+
+    #[test]
+    fn a_full_log_makes_way_and_the_chain_goes_on_over_files() {
+        let dir = tempfile::tempdir().unwrap();
+        for _ in 0..3 {
+            let audit = Audit::open(dir.path()).unwrap();
+            audit.rotate_at(3_000);
+            (0..10).for_each(|_| audit.append(record("a")).unwrap());
+        }
+        assert!(full(dir.path()) > 3, "{}", full(dir.path()));
+        assert_eq!(verify(dir.path()).unwrap(), whole(30));
+        let seqs: Vec<u64> = read(dir.path(), &Filter::default()).unwrap().map(|line| line.unwrap().seq).collect();
+        assert_eq!(seqs, (1..=30).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn a_head_that_lags_when_a_log_is_full_is_caught_up_first() {
+        let dir = tempfile::tempdir().unwrap();
+        let audit = Audit::open(dir.path()).unwrap();
+        (0..3).for_each(|_| audit.append(record("a")).unwrap());
+        let lagging = fs::read(dir.path().join(HEAD)).unwrap();
+        audit.append(record("b")).unwrap();
+        fs::write(dir.path().join(HEAD), lagging).unwrap();
+        drop(audit);
+        let audit = Audit::open(dir.path()).unwrap();
+        audit.rotate_at(1);
+        audit.append(record("c")).unwrap();
+        assert_eq!((full(dir.path()), verify(dir.path()).unwrap()), (1, whole(5)));
+    }
+
+    #[test]
+    fn a_change_or_a_loss_in_a_full_log_is_found() {
+        let dir = tempfile::tempdir().unwrap();
+        let audit = Audit::open(dir.path()).unwrap();
+        audit.rotate_at(2_000);
+        (0..20).for_each(|_| audit.append(record("a")).unwrap());
+        let (_, path) = super::super::files::full_logs(dir.path()).unwrap().remove(1);
+        let text = fs::read_to_string(&path).unwrap();
+        fs::write(&path, text.replacen("read_file", "kill_file", 1)).unwrap();
+        let report = verify(dir.path()).unwrap();
+        assert_eq!(report.faults.len(), 1, "{report:?}");
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        assert_eq!((&report.faults[0].file, report.faults[0].line), (&Some(name), 1));
+        fs::remove_file(&path).unwrap();
+        let report = verify(dir.path()).unwrap();
+        assert!(report.faults.len() == 1 && report.faults[0].what.contains("missing before number"), "{report:?}");
+    }
+
+    #[test]
+    fn processes_that_rotate_at_the_same_time_make_one_chain() {
+        if let Some(audit) = as_child() {
+            audit.rotate_at(5_000);
+            return (0..LINES).for_each(|_| audit.append(record("process")).unwrap());
+        }
+        let dir = tempfile::tempdir().unwrap();
+        let name = name_of("processes_that_rotate_at_the_same_time_make_one_chain");
+        let spawn = |_| {
+            let mut child = Command::new(std::env::current_exe().unwrap());
+            child.args(["--exact", &name]).env(CHILD_DIR, dir.path()).stdout(Stdio::null());
+            child.spawn().unwrap()
+        };
+        let children: Vec<Child> = (0..3).map(spawn).collect();
+        for mut child in children {
+            assert!(child.wait().unwrap().success());
+        }
+        assert_eq!(verify(dir.path()).unwrap(), whole(3 * LINES as u64));
+        assert!(full(dir.path()) > 10);
     }
 
     /// Prints what an append costs, at best since the machine may be busy; run it with `--nocapture` in a release build.

@@ -1,4 +1,4 @@
-//! The two files, opened so that they are this user's and nobody else's.
+//! The files, opened so that they are this user's and nobody else's.
 
 use std::{
     fs::{self, File, Metadata, OpenOptions},
@@ -16,6 +16,33 @@ pub(super) const LOG: &str = "audit.jsonl";
 
 /// Where they ended last.
 pub(super) const HEAD: &str = "audit.head";
+
+/// How often a log that is replaced while it is opened is opened again for one look.
+const LOOKS: usize = 10;
+
+/// The name of a full log, by the number of its last line.
+pub(super) fn full_name(last: u64) -> String {
+    format!("audit.{last:020}.jsonl")
+}
+
+/// The full logs, each with the number of its last line, the oldest first.
+pub(super) fn full_logs(dir: &Path) -> Result<Vec<(u64, PathBuf)>, AuditError> {
+    let error = |why| AuditError::Io { path: dir.into(), why };
+    let entries = match fs::read_dir(dir) {
+        Ok(entries) => entries,
+        Err(why) if why.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(why) => return Err(error(why)),
+    };
+    let mut found = Vec::new();
+    for entry in entries {
+        let name = entry.map_err(error)?.file_name();
+        let last = name.to_str().and_then(|name| name.strip_prefix("audit.")?.strip_suffix(".jsonl"));
+        let last = last.and_then(|digits| digits.parse().ok()).filter(|last| *name == *full_name(*last));
+        found.extend(last.map(|last| (last, dir.join(&name))));
+    }
+    found.sort();
+    Ok(found)
+}
 
 /// An open file and where it was found.
 pub(super) struct OwnFile {
@@ -61,6 +88,11 @@ impl OwnFile {
     pub(super) fn len_in_place(&self) -> Option<u64> {
         let metadata = fs::symlink_metadata(&self.path).ok()?;
         (metadata.dev() == self.device && metadata.ino() == self.inode).then_some(metadata.len())
+    }
+
+    /// Which file it is.
+    pub(super) fn identity(&self) -> (u64, u64) {
+        (self.device, self.inode)
     }
 
     /// Whether the file still has a name. Cheaper than looking at its path, and enough for a file that goes with the log.
@@ -112,7 +144,9 @@ fn flaw(metadata: &Metadata) -> Option<&'static str> {
 
 /// The log as it was between two appends.
 pub(super) struct Snapshot {
-    /// The lines and how many bytes they are; none where there is no log.
+    /// The logs that are full, each with the number of its last line, the oldest first. They do not change any more.
+    pub(super) full: Vec<(u64, PathBuf)>,
+    /// The lines after those and how many bytes they are; none where there is no log.
     pub(super) log: Option<(OwnFile, u64)>,
     /// Where they ended; none where it is missing or unreadable.
     pub(super) head: Option<Head>,
@@ -121,18 +155,31 @@ pub(super) struct Snapshot {
 impl Snapshot {
     /// The lock is held for a moment only: what was appended is never changed, so it can be read without one.
     pub(super) fn take(dir: &Path) -> Result<Self, AuditError> {
-        let log = OwnFile::open_existing(dir.join(LOG))?;
-        if let Some(log) = &log {
-            log.lock_shared()?;
+        for _ in 0..LOOKS {
+            let log = OwnFile::open_existing(dir.join(LOG))?;
+            if let Some(log) = &log {
+                log.lock_shared()?;
+                if log.len_in_place().is_none() {
+                    // It became full meanwhile.
+                    continue;
+                }
+            }
+            return Self::of(dir, log);
         }
+        Err(AuditError::Io { path: dir.join(LOG), why: io::Error::other("it is replaced again and again") })
+    }
+
+    /// The log is locked, so it does not become full while the others are looked for.
+    fn of(dir: &Path, log: Option<OwnFile>) -> Result<Self, AuditError> {
+        let full = full_logs(dir)?;
         let head = match OwnFile::open_existing(dir.join(HEAD))? {
             Some(head) => Head::read(&head.file).map_err(|why| head.error(why))?,
             None => None,
         };
-        let Some(log) = log else { return Ok(Self { log: None, head }) };
+        let Some(log) = log else { return Ok(Self { full, log: None, head }) };
         let len = log.file.metadata().map_err(|why| log.error(why))?.len();
         log.unlock()?;
-        Ok(Self { log: Some((log, len)), head })
+        Ok(Self { full, log: Some((log, len)), head })
     }
 }
 

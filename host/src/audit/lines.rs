@@ -2,11 +2,16 @@
 
 use std::{
     fs::File,
-    io::{self, BufRead, BufReader, Read, Take},
+    io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Take},
     path::PathBuf,
+    vec,
 };
 
-use super::{AuditError, Line, chain::CUT_SHORT, files::OwnFile};
+use super::{
+    AuditError, Line,
+    chain::CUT_SHORT,
+    files::{OwnFile, Snapshot},
+};
 
 /// Bytes of one line with its `\n`. Usually about 700; this is what the longest record takes, see there. Also bounds what is read
 /// into memory at once.
@@ -31,6 +36,12 @@ impl Lines {
         Self { reader: BufReader::new(file.take(len)), path, text: Vec::new(), number: 0, offset: 0 }
     }
 
+    /// The lines from this byte on, where one begins, in the first `len` bytes.
+    pub(super) fn starting(mut log: OwnFile, offset: u64, len: u64) -> Result<Self, AuditError> {
+        log.file.seek(SeekFrom::Start(offset)).map_err(|why| log.error(why))?;
+        Ok(Self { offset, ..Self::new(log, len.saturating_sub(offset)) })
+    }
+
     /// The next line; none at the end.
     pub(super) fn next(&mut self) -> Result<Option<Result<Line, &'static str>>, AuditError> {
         self.step().map_err(|why| AuditError::Io { path: self.path.clone(), why })
@@ -52,6 +63,51 @@ impl Lines {
             }
             None => Err(CUT_SHORT),
         }))
+    }
+}
+
+/// The lines of all files of a log, one file after the other.
+pub(super) struct AllLines {
+    full: vec::IntoIter<(u64, PathBuf)>,
+    last: Option<(OwnFile, u64)>,
+    current: Option<Lines>,
+    /// The name of the file that is read, where it is a full one.
+    pub(super) file: Option<String>,
+}
+
+impl AllLines {
+    pub(super) fn of(snapshot: Snapshot) -> Self {
+        Self { full: snapshot.full.into_iter(), last: snapshot.log, current: None, file: None }
+    }
+
+    /// The next line; none at the end of the last file.
+    pub(super) fn next(&mut self) -> Result<Option<Result<Line, &'static str>>, AuditError> {
+        loop {
+            if let Some(lines) = &mut self.current
+                && let Some(line) = lines.next()?
+            {
+                return Ok(Some(line));
+            }
+            match self.full.next() {
+                Some((_, path)) => {
+                    self.file = path.file_name().map(|name| name.to_string_lossy().into_owned());
+                    // One that was moved away meanwhile is missed by whoever verifies.
+                    let Some(log) = OwnFile::open_existing(path)? else { continue };
+                    let len = log.file.metadata().map_err(|why| log.error(why))?.len();
+                    self.current = Some(Lines::new(log, len));
+                }
+                None => {
+                    let Some((log, len)) = self.last.take() else { return Ok(None) };
+                    self.file = None;
+                    self.current = Some(Lines::new(log, len));
+                }
+            }
+        }
+    }
+
+    /// The number of the line that was read last, from 1, and where it ends, both in its file.
+    pub(super) fn place(&self) -> (u64, u64) {
+        self.current.as_ref().map_or((0, 0), |lines| (lines.number, lines.offset))
     }
 }
 

@@ -16,7 +16,11 @@
 //! line='…'; prev=${line##*\"prev\":\"}; printf '%s%s' "${prev%%\"*}" "${line%\"hash\"*}" | b3sum
 //! ```
 //!
-//! `audit.head` holds the last `seq`, its `hash` and the length of `audit.jsonl` after it: 20 digits, a space, 64 hex digits, a
+//! A log that has reached its size is renamed to `audit.N.jsonl`, where N is the number of its last line in 20 digits, and
+//! `audit.jsonl` begins anew: the chain goes on from file to file. Full logs are never removed. Move the oldest away to archive them;
+//! verifying then says from which number on the rest is.
+//!
+//! `audit.head` holds the last `seq`, its `hash` and the length of its file after it: 20 digits, a space, 64 hex digits, a
 //! space, 20 digits, `\n`. It is what shows that lines are missing at the end. It is written after the line, so after a crash it
 //! may lag behind lines that are there, which is no fault.
 //!
@@ -28,7 +32,9 @@
 
 mod append;
 mod chain;
+mod config;
 mod files;
+mod follow;
 mod head;
 mod lines;
 mod read;
@@ -39,6 +45,8 @@ mod verify;
 
 use std::{io, path::PathBuf};
 
+pub use config::{AuditConfig, AuditedArguments, LOG_BYTES};
+pub use follow::Follower;
 pub use read::{Entries, Filter, read};
 pub use record::Record;
 pub use shared::Audit;
@@ -80,8 +88,10 @@ pub enum AuditError {
         why: &'static str,
     },
     /// One line can't be read. Those after it can.
-    #[error("line {number} of the audit log {why}; verify the log to see what else is wrong")]
+    #[error("line {number} of the audit log {}{why}; verify the log to see what else is wrong", file.as_ref().map_or_else(String::new, |file| format!("{file} ")))]
     Line {
+        /// The name of the file, where it is a full one.
+        file: Option<String>,
         /// Its number in the file, from 1.
         number: u64,
         /// What is wrong with it.

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use jiff::Timestamp;
 
-use super::{AuditError, Line, files::Snapshot, lines::Lines};
+use super::{AuditError, Line, files::Snapshot, lines::AllLines};
 
 /// Which lines are wanted. All of them by default.
 #[derive(Clone, Debug, Default)]
@@ -13,11 +13,14 @@ pub struct Filter {
     pub tool: Option<String>,
     /// Those of this time or later.
     pub since: Option<Timestamp>,
+    /// Those of this call.
+    pub call: Option<String>,
 }
 
 impl Filter {
-    fn wants(&self, line: &Line) -> bool {
-        self.tool.as_ref().is_none_or(|tool| *tool == line.record.tool)
+    pub(super) fn wants(&self, line: &Line) -> bool {
+        self.call.as_ref().is_none_or(|call| *call == line.record.call)
+            && self.tool.as_ref().is_none_or(|tool| *tool == line.record.tool)
             && self.since.is_none_or(|since| line.record.time >= since)
     }
 }
@@ -25,13 +28,12 @@ impl Filter {
 /// The lines that are in the log now and that the filter wants, oldest first. A line that can't be read is an error, and the
 /// next ones follow. Whether lines are missing is only known after [`super::verify`].
 pub fn read(dir: &Path, filter: &Filter) -> Result<Entries, AuditError> {
-    let lines = Snapshot::take(dir)?.log.map(|(log, len)| Lines::new(log, len));
-    Ok(Entries { lines, filter: filter.clone() })
+    Ok(Entries { lines: Some(AllLines::of(Snapshot::take(dir)?)), filter: filter.clone() })
 }
 
 /// What [`read`] finds.
 pub struct Entries {
-    lines: Option<Lines>,
+    lines: Option<AllLines>,
     filter: Filter,
 }
 
@@ -44,7 +46,10 @@ impl Iterator for Entries {
             match lines.next() {
                 Ok(Some(Ok(line))) if self.filter.wants(&line) => return Some(Ok(line)),
                 Ok(Some(Ok(_))) => {}
-                Ok(Some(Err(why))) => return Some(Err(AuditError::Line { number: lines.number, why })),
+                Ok(Some(Err(why))) => {
+                    let (number, _) = lines.place();
+                    return Some(Err(AuditError::Line { file: lines.file.clone(), number, why }));
+                }
                 Ok(None) => return None,
                 // The next try would fail the same way.
                 Err(why) => {
@@ -77,8 +82,8 @@ mod tests {
             |filter: Filter| -> Vec<u64> { read(dir.path(), &filter).unwrap().map(|line| line.unwrap().seq).collect() };
         let since = Some("2026-11-16T08:00:00Z".parse().unwrap());
         assert_eq!(seqs(Filter::default()), [1, 2, 3, 4]);
-        assert_eq!(seqs(Filter { tool: Some("a".into()), since: None }), [1, 2, 4]);
-        assert_eq!(seqs(Filter { tool: Some("a".into()), since }), [2, 4]);
+        assert_eq!(seqs(Filter { tool: Some("a".into()), ..Filter::default() }), [1, 2, 4]);
+        assert_eq!(seqs(Filter { tool: Some("a".into()), since, call: None }), [2, 4]);
     }
 
     #[test]

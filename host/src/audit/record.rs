@@ -16,7 +16,7 @@ const CAPABILITIES: usize = 32;
 const CUT: &str = "…";
 
 /// The texts of a record beside its capabilities.
-const TEXTS: usize = 6;
+const TEXTS: usize = 9;
 
 /// JSON writes a control character as six bytes. The rest of a line is member names, numbers, the time and four hashes: under 1 kB.
 const _: () = assert!((TEXTS + CAPABILITIES) * TEXT_BYTES * 6 + 1024 <= LINE_BYTES);
@@ -31,6 +31,9 @@ pub struct Record {
     /// The call's id.
     #[serde(serialize_with = "short")]
     pub call: String,
+    /// The client that made it, by its own word. Lines of earlier versions have none.
+    #[serde(default, serialize_with = "short_option")]
+    pub client: Option<String>,
     /// The task it belongs to.
     #[serde(serialize_with = "short_option")]
     pub task: Option<String>,
@@ -47,19 +50,26 @@ pub struct Record {
     /// may hold secrets.
     #[schema(value_type = String)]
     pub arguments: Digest,
+    /// The command, the URL or the path among the arguments, with secrets masked; none where there is none, or where the operator
+    /// keeps the digest alone.
+    #[serde(default, serialize_with = "short_option")]
+    pub summary: Option<String>,
     /// The capabilities it made use of.
     #[serde(serialize_with = "short_list")]
     pub capabilities: Vec<String>,
-    /// Where a person was asked: `asked` and not answered, `approved` or `refused`.
+    /// Where a decision was needed: `asked` and not answered, `approved` or `refused`.
     #[serde(serialize_with = "short_option")]
     pub approval: Option<String>,
+    /// Who decided.
+    #[serde(default, serialize_with = "short_option")]
+    pub decided_by: Option<String>,
     /// Fuel used.
     pub fuel: u64,
     /// Bytes of memory used at most.
     pub memory: u64,
     /// How long it took, in microseconds.
     pub duration_us: u64,
-    /// `ok`, or the kind of the error; `dropped` where the caller was gone; `begun` where the call was about to run a command, which
+    /// `ok`, or the kind of the error; `refused` where something that it wanted was not approved; `dropped` where the caller was gone; `begun` where the call was about to run a command, which
     /// could end the host. Such a call has a second line when it ends.
     #[serde(serialize_with = "short")]
     pub outcome: String,
@@ -113,13 +123,16 @@ pub(super) mod tests {
         Record {
             time: "2026-11-16T08:00:00.000001Z".parse().unwrap(),
             call: call.into(),
+            client: Some("claude-code".into()),
             task: Some("task-1".into()),
             session: None,
             tool: "read_file".into(),
             component: Some(Digest::of(b"component")),
             arguments: Digest::of(call.as_bytes()),
+            summary: Some("src/main.rs".into()),
             capabilities: vec!["fs".into(), "log".into()],
             approval: None,
+            decided_by: None,
             fuel: 123_456,
             memory: 1 << 20,
             duration_us: 4_200,
@@ -133,11 +146,14 @@ pub(super) mod tests {
         let some = Some(text.clone());
         Record {
             call: text.clone(),
+            client: some.clone(),
             task: some.clone(),
             session: some.clone(),
             tool: text.clone(),
             capabilities: vec![text.clone(); 1_000],
-            approval: some,
+            summary: some.clone(),
+            approval: some.clone(),
+            decided_by: some,
             fuel: u64::MAX,
             memory: u64::MAX,
             duration_us: u64::MAX,
@@ -150,11 +166,20 @@ pub(super) mod tests {
     fn members_keep_their_order_and_a_record_is_read_back() {
         let text = serde_json::to_string(&record("call-1")).unwrap();
         assert!(text.starts_with(
-            r#"{"time":"2026-11-16T08:00:00.000001Z","call":"call-1","task":"task-1","session":null,"tool":"read_file","component":"blake3:"#
+            r#"{"time":"2026-11-16T08:00:00.000001Z","call":"call-1","client":"claude-code","task":"task-1","session":null,"tool":"read_file","component":"blake3:"#
         ));
-        let end = r#""capabilities":["fs","log"],"approval":null,"fuel":123456,"memory":1048576,"duration_us":4200,"outcome":"ok"}"#;
+        let end = r#""summary":"src/main.rs","capabilities":["fs","log"],"approval":null,"decided_by":null,"fuel":123456,"memory":1048576,"duration_us":4200,"outcome":"ok"}"#;
         assert!(text.ends_with(end));
         assert_eq!(serde_json::from_str::<Record>(&text).unwrap(), record("call-1"));
+    }
+
+    #[test]
+    fn a_line_of_an_earlier_version_is_read() {
+        let text = serde_json::to_string(&record("call-1")).unwrap();
+        let earlier = text.replace(r#""client":"claude-code","#, "").replace(r#""summary":"src/main.rs","#, "");
+        let earlier = earlier.replace(r#""decided_by":null,"#, "");
+        let expected = Record { client: None, summary: None, ..record("call-1") };
+        assert_eq!(serde_json::from_str::<Record>(&earlier).unwrap(), expected);
     }
 
     #[test]

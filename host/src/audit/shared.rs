@@ -6,12 +6,15 @@
 
 use std::{
     path::Path,
-    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
+    sync::{
+        Arc, Condvar, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
     thread,
     time::Duration,
 };
 
-use super::{AuditError, Record, append::Writer};
+use super::{AuditError, LOG_BYTES, Record, append::Writer};
 
 /// How long a line may wait. Others who want the log wait as long.
 const WAIT: Duration = Duration::from_millis(10);
@@ -30,6 +33,8 @@ struct Shared {
     log: Mutex<Log>,
     queue: Mutex<Queue>,
     wake: Condvar,
+    /// Bytes of a log before the next one begins.
+    full: AtomicU64,
 }
 
 struct Log {
@@ -50,11 +55,16 @@ impl Audit {
     pub fn open(dir: &Path) -> Result<Self, AuditError> {
         let log = Mutex::new(Log { writer: Writer::open(dir)?, len: 0 });
         let queue = Mutex::new(Queue { waiting: Vec::new(), open: false, closed: false });
-        let shared = Arc::new(Shared { log, queue, wake: Condvar::new() });
+        let shared = Arc::new(Shared { log, queue, wake: Condvar::new(), full: AtomicU64::new(LOG_BYTES) });
         let writes = Arc::clone(&shared);
         let started = thread::Builder::new().name("hermes-audit".into()).spawn(move || writes.write_what_waits());
         started.map_err(|why| AuditError::Io { path: dir.into(), why })?;
         Ok(Self(shared))
+    }
+
+    /// Begins a new log from now on when one has this many bytes.
+    pub fn rotate_at(&self, bytes: u64) {
+        self.0.full.store(bytes, Ordering::Relaxed);
     }
 
     /// Appends one line, after those that wait. After an error the log has the lines it had before.
@@ -77,7 +87,7 @@ impl Audit {
             if left {
                 self.0.finish(&mut log, None)?;
             }
-            log.len = log.writer.lock()?;
+            log.len = log.writer.lock(self.0.full.load(Ordering::Relaxed))?;
         }
         let mut queue = self.0.queue();
         queue.open = true;
@@ -174,7 +184,7 @@ impl Shared {
             (std::mem::take(&mut queue.waiting), std::mem::take(&mut queue.open))
         };
         if !open {
-            match log.writer.lock() {
+            match log.writer.lock(self.full.load(Ordering::Relaxed)) {
                 Ok(len) => log.len = len,
                 Err(why) => {
                     self.put_back(lines);

@@ -7,7 +7,7 @@ use super::{
     chain::{Link, ZEROS},
     files::Snapshot,
     head::Head,
-    lines::Lines,
+    lines::AllLines,
 };
 
 /// Faults that are listed. Further ones are counted: a file of garbage has as many as it has lines.
@@ -16,9 +16,9 @@ const FAULTS: usize = 1_000;
 /// What was found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
-    /// Lines in the file, bad ones too.
+    /// Lines in all files, bad ones too.
     pub lines: u64,
-    /// What is wrong, in the file's order; nothing where the log is whole.
+    /// What is wrong, in the files' order; nothing where the log is whole.
     pub faults: Vec<Fault>,
     /// How many faults more there are than listed.
     pub more: u64,
@@ -27,6 +27,8 @@ pub struct Report {
 /// One thing that is wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
+    /// The name of the file, where it is a full one.
+    pub file: Option<String>,
     /// The line in the file, from 1. Where lines are missing at the end, the one that should come next.
     pub line: u64,
     /// What is wrong, as it reads after "line 7: ".
@@ -35,18 +37,22 @@ pub struct Fault {
 
 /// Reads the whole log as it is now. Appends go on meanwhile.
 pub fn verify(dir: &Path) -> Result<Report, AuditError> {
-    let Snapshot { log, head } = Snapshot::take(dir)?;
-    let mut walk = Walk::new(head);
-    if let Some((log, len)) = log {
-        let mut lines = Lines::new(log, len);
-        while let Some(line) = lines.next()? {
-            walk.report.lines = lines.number;
-            match line {
-                Ok(line) => walk.follow(&line, lines.offset),
-                Err(why) => walk.skip(why),
-            }
+    let mut snapshot = Snapshot::take(dir)?;
+    let mut walk = Walk::new(snapshot.head.take());
+    let mut lines = AllLines::of(snapshot);
+    while let Some(line) = lines.next()? {
+        let (number, offset) = lines.place();
+        walk.report.lines += 1;
+        walk.number = number;
+        walk.file.clone_from(&lines.file);
+        match line {
+            Ok(line) => walk.follow(&line, offset),
+            Err(why) => walk.skip(why),
         }
     }
+    // What is missing at the end is missing in the last file.
+    walk.number = lines.place().0;
+    walk.file = None;
     Ok(walk.finish())
 }
 
@@ -61,18 +67,30 @@ struct Walk {
     aside: Option<Link>,
     /// Bad lines since the last good one. They may stand where lines are missing.
     bad: u64,
+    /// The line that is looked at, in its file.
+    number: u64,
+    file: Option<String>,
     report: Report,
 }
 
 impl Walk {
     fn new(head: Option<Head>) -> Self {
         let head_settled = head.as_ref().is_none_or(|head| *head == Head::start());
-        Self { head, head_settled, last: Link::start(), aside: None, bad: 0, report: Report::default() }
+        Self {
+            head,
+            head_settled,
+            last: Link::start(),
+            aside: None,
+            bad: 0,
+            number: 0,
+            file: None,
+            report: Report::default(),
+        }
     }
 
     fn fault(&mut self, line: u64, what: impl Into<String>) {
         if self.report.faults.len() < FAULTS {
-            self.report.faults.push(Fault { line, what: what.into() });
+            self.report.faults.push(Fault { file: self.file.clone(), line, what: what.into() });
         } else {
             self.report.more += 1;
         }
@@ -80,7 +98,7 @@ impl Walk {
 
     fn skip(&mut self, why: &str) {
         self.bad += 1;
-        self.fault(self.report.lines, why);
+        self.fault(self.number, why);
     }
 
     fn follow(&mut self, line: &Line, end: u64) {
@@ -95,7 +113,7 @@ impl Walk {
                     "number {} stands after number {}: it was copied, moved or put in",
                     line.seq, self.last.seq
                 );
-                self.fault(self.report.lines, what);
+                self.fault(self.number, what);
             }
             self.aside = Some(line.link());
         }
@@ -123,7 +141,7 @@ impl Walk {
         } else {
             "does not follow the line before it: one of the two was replaced or put in".into()
         };
-        self.fault(self.report.lines, what);
+        self.fault(self.number, what);
     }
 
     fn compare_with_head(&mut self, line: &Line, end: u64) {
@@ -134,14 +152,14 @@ impl Walk {
         if !settled && len != end && self.report.faults.is_empty() {
             let what =
                 format!("ends at byte {end}, not at {len} as audit.head has it: a bad line was put in or removed");
-            self.fault(self.report.lines, what);
+            self.fault(self.number, what);
         }
     }
 
     fn finish(mut self) -> Report {
-        let (lines, last) = (self.report.lines, self.last.seq);
+        let (lines, last) = (self.number, self.last.seq);
         match self.head.as_ref().map(|head| head.link.seq) {
-            None if lines > 0 => {
+            None if self.report.lines > 0 => {
                 self.fault(lines, "audit.head is missing or unreadable: lines after this one may be missing");
             }
             Some(seq) if !self.head_settled && seq > last.saturating_add(self.bad) => {

@@ -5,6 +5,7 @@
 //! not grant answers with an error.
 
 pub mod ask;
+mod decision;
 mod effect;
 pub(crate) mod fs;
 pub(crate) mod log;
@@ -15,6 +16,7 @@ use std::sync::Arc;
 
 use wasmtime::component::Linker;
 
+pub use decision::{DecidedBy, Decision};
 pub(crate) use effect::EffectRecorder;
 
 use crate::{sandbox::CallState, wit::latest::Call};

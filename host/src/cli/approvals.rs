@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 use clap::Subcommand;
 use hermes_host::{
     approval::{
-        Mode, judge_on_disk,
+        Keep, Mode, Remembered, judge_on_disk,
         shell::{HostPaths, Judgement, Surroundings, Verdict},
     },
     capability::terminal::{Isolation, Place},
@@ -17,7 +17,7 @@ use hermes_host::{
 };
 use serde_json::{Value, json};
 
-use super::{OK, Options, USAGE, output};
+use super::{FAILED, OK, Options, USAGE, options::absolute, output};
 
 #[derive(clap::Args)]
 pub(super) struct Args {
@@ -32,6 +32,47 @@ pub(super) struct Args {
 enum Command {
     /// Say what would become of a command, without running it
     Explain(Explain),
+    /// Show what is allowed for good, with numbers
+    List,
+    /// Allow one exact command, a kind of commands or a call for good
+    Allow(Allow),
+    /// Take back what was allowed for good
+    Remove(Remove),
+}
+
+#[derive(clap::Args)]
+#[command(
+    group = clap::ArgGroup::new("what").args(["command", "category", "tool"]).required(true),
+    after_help = "Examples:\n  hermes-host approvals allow --command 'git push --force' --directory ~/project\n  hermes-host approvals allow --category packages\n\nA refusal for a client that can't ask names the command to run here."
+)]
+struct Allow {
+    /// The exact text of a command
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    command: Option<String>,
+    /// Where the command may run [default: the workspace]
+    #[arg(long, value_name = "DIR", requires = "command")]
+    directory: Option<PathBuf>,
+    /// The digest of what the task exported before, as the refusal names it
+    #[arg(long, value_name = "blake3:…", requires = "command")]
+    exports: Option<String>,
+    /// A kind of commands, as `approvals explain` names it
+    #[arg(long, value_name = "KIND")]
+    category: Option<String>,
+    /// A tool
+    #[arg(long, value_name = "NAME")]
+    tool: Option<String>,
+    /// The digest of the tool's exact arguments, as the refusal names it [default: every call]
+    #[arg(long, value_name = "blake3:…", requires = "tool")]
+    arguments: Option<String>,
+    /// For this component alone [default: any]
+    #[arg(long, value_name = "NAME")]
+    component: Option<String>,
+}
+
+#[derive(clap::Args)]
+struct Remove {
+    /// Its number in `approvals list`
+    number: usize,
 }
 
 #[derive(clap::Args)]
@@ -85,7 +126,47 @@ pub(super) fn run(options: &Options, args: &Args) -> Result<u8> {
             }
             Ok(OK)
         }
-        None => remembered(&options.grant_file()?.read()?, args.json),
+        Some(Command::Allow(allow)) => allow.run(options),
+        Some(Command::Remove(Remove { number })) => {
+            let at = number.checked_sub(1).context("entries are counted from 1, see hermes-host approvals list")?;
+            match options.grant_file()?.forget_approval(at).map_err(anyhow::Error::msg)? {
+                Some(gone) => output::line(&format!("removed: {}", shown(&serde_json::to_string(&gone)?)))?,
+                None => {
+                    output::error(&format!("there is no entry {number}; see hermes-host approvals list"));
+                    return Ok(FAILED);
+                }
+            }
+            Ok(OK)
+        }
+        None | Some(Command::List) => remembered(&options.grant_file()?.read()?, args.json),
+    }
+}
+
+impl Allow {
+    fn run(&self, options: &Options) -> Result<u8> {
+        let file = options.grant_file()?;
+        let directory = self.command.as_ref().map(|_| match &self.directory {
+            Some(directory) => absolute(directory),
+            None => Ok(file.workspace.clone()),
+        });
+        let directory = directory.transpose()?.map(|path| path.to_string_lossy().into_owned());
+        let members = [
+            ("command", &self.command),
+            ("directory", &directory),
+            ("exports", &self.exports),
+            ("category", &self.category),
+            ("tool", &self.tool),
+            ("arguments", &self.arguments),
+            ("component", &self.component),
+        ];
+        let given = members.into_iter().filter_map(|(name, text)| Some((name, text.as_ref()?.as_str())));
+        let entry: Value =
+            given.map(|(name, text)| (name.to_owned(), Value::from(text))).collect::<serde_json::Map<_, _>>().into();
+        let entry: Remembered = serde_json::from_value(entry)?;
+        file.keep(&entry).map_err(anyhow::Error::msg)?;
+        let text = shown(&serde_json::to_string(&entry)?);
+        output::line(&format!("allowed for good: {text} ({})", file.path.display()))?;
+        Ok(OK)
     }
 }
 
@@ -182,18 +263,15 @@ fn remembered(config: &Config, as_json: bool) -> Result<u8> {
     };
     let allow: Vec<Value> = approval.allow.iter().map(serde_json::to_value).collect::<Result<_, _>>()?;
     if as_json {
-        output::json(&json!({ "mode": mode, "tools": approval.tools, "allow": allow }))?;
+        output::json(&json!({ "mode": mode, "allow": allow }))?;
         return Ok(OK);
     }
     output::line(&format!("mode: {mode}"))?;
-    if !approval.tools.is_empty() {
-        output::line(&format!("asked about every call of: {}", approval.tools.join(", ")))?;
-    }
     if allow.is_empty() {
         output::line("nothing is allowed for good")?;
     }
-    for entry in allow {
-        output::line(&format!("allowed for good: {}", shown(&entry.to_string())))?;
+    for (at, entry) in allow.iter().enumerate() {
+        output::line(&format!("{:>3}. allowed for good: {}", at + 1, shown(&entry.to_string())))?;
     }
     output::note(
         "Questions that wait are answered where the host runs. To judge a command: hermes-host approvals explain COMMAND",

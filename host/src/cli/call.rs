@@ -31,7 +31,8 @@ pub(super) fn run(options: &Options, args: &Args) -> Result<u8> {
         output::json_text(&json!({"error": text, "kind": ErrorKind::InvalidArguments.name()}).to_string())?;
         return Ok(USAGE);
     }
-    let outcome = options.host()?.call_blocking(&args.name, &arguments, CallContext::default());
+    let context = CallContext { client: Some(super::CLIENT.into()), ..CallContext::default() };
+    let outcome = options.host()?.call_blocking(&args.name, &arguments, context);
     log(&args.name, &outcome);
     let json = outcome.json();
     output::json_text(&json)?;
@@ -48,7 +49,7 @@ pub(super) fn run(options: &Options, args: &Args) -> Result<u8> {
     })
 }
 
-fn read(argument: &str) -> Result<String> {
+pub(super) fn read(argument: &str) -> Result<String> {
     match argument.strip_prefix('@') {
         Some(file) => fs::read_to_string(file).with_context(|| format!("failed to read the arguments from {file}")),
         None if argument == "-" => {

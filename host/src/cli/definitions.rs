@@ -29,6 +29,9 @@ pub(super) struct Args {
     /// Tokens of the model's context window [default: as configured]
     #[arg(long, value_name = "TOKENS")]
     context_window: Option<u64>,
+    /// As this client gets them: the policy may hide tools from one
+    #[arg(long, value_name = "NAME")]
+    client: Option<String>,
 }
 
 /// Tools that can't work here are left out: a model should not be offered them.
@@ -39,6 +42,7 @@ pub(super) fn run(options: &Options, args: &Args) -> Result<u8> {
             enabled: (!args.toolset.is_empty()).then(|| args.toolset.clone()),
             disabled: args.without.clone(),
         },
+        client: args.client.clone(),
         format: args.format,
         provider: args.provider,
         search: args.search,

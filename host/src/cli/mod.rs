@@ -16,6 +16,7 @@ mod inspect;
 mod list;
 mod options;
 mod output;
+mod policy;
 mod print_config;
 mod progress;
 mod prompt;
@@ -31,6 +32,9 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, parser::ValueSour
 
 use clap_complete::CompleteEnv;
 use options::Options;
+
+/// The client's name of calls by this program, in the policy and the audit.
+const CLIENT: &str = "cli";
 
 /// It worked.
 const OK: u8 = 0;
@@ -63,6 +67,8 @@ enum Command {
     Definitions(definitions::Args),
     /// Show the bundles of tools and what they come to here
     Toolsets(toolsets::Args),
+    /// Show or set what happens to calls of a tool: allow, ask, deny or hidden
+    Policy(policy::Args),
     /// Show what was approved for good, or judge a command without running it
     Approvals(approvals::Args),
     /// Show what was called, and check that the record is whole
@@ -94,6 +100,7 @@ pub(crate) fn main() -> ExitCode {
         Command::Call(args) => call::run(&cli.options, &args),
         Command::Definitions(args) => definitions::run(&cli.options, &args),
         Command::Toolsets(args) => toolsets::run(&cli.options, &args),
+        Command::Policy(args) => policy::run(&cli.options, &args),
         Command::Approvals(args) => approvals::run(&cli.options, &args),
         Command::Audit(args) => audit::run(&cli.options, &args),
         Command::Inspect(args) => inspect::run(&args),

@@ -11,7 +11,10 @@ use std::{
 };
 
 use futures_util::future::BoxFuture;
-use hermes_host::approval::{Answer, Approver, Question};
+use hermes_host::{
+    approval::{Answer, Approver, Question},
+    capability::DecidedBy,
+};
 use rustix::{
     event::{PollFd, PollFlags, Timespec, poll},
     termios::{QueueSelector, tcflush, tcgetwinsize},
@@ -50,11 +53,15 @@ impl Drop for Standing {
 }
 
 impl Approver for Prompt {
+    fn place(&self) -> DecidedBy {
+        DecidedBy::Terminal
+    }
+
     fn ask<'a>(&'a self, question: &'a Question) -> BoxFuture<'a, Answer> {
         Box::pin(async move {
             let _turn = self.0.lock().await;
             let (said, answer) = oneshot::channel();
-            let (shown, choices) = (question.shown(), question.choices());
+            let (shown, choices) = (question.shown(), question.titled_choices());
             let stands = Arc::new(AtomicBool::new(true));
             let _standing = Standing(Arc::clone(&stands));
             // A thread of its own: a terminal is read by waiting for it.
@@ -79,20 +86,41 @@ fn open() -> Option<File> {
 
 /// Asks until a word is understood or the question no longer stands. An empty line is no word, and what was typed before the question is
 /// no answer to it.
-fn ask(text: impl Fn(usize) -> String, choices: &[&'static str], stands: &AtomicBool) -> Option<Answer> {
+fn ask(
+    text: impl Fn(usize) -> String,
+    choices: &[(&'static str, &'static str)],
+    stands: &AtomicBool,
+) -> Option<Answer> {
     let mut terminal = open()?;
     let columns =
         tcgetwinsize(&terminal).ok().map(|size| size.ws_col).filter(|columns| *columns > 0).unwrap_or(COLUMNS);
     tcflush(&terminal, QueueSelector::IFlush).ok()?;
     writeln!(terminal, "\n{}", text(columns.into())).ok()?;
+    for (word, title) in choices {
+        writeln!(terminal, "  {}  {title} ({word})", letter(word)).ok()?;
+    }
+    let letters: Vec<&str> = choices.iter().map(|(word, _)| letter(word)).collect();
     loop {
-        write!(terminal, "{}? ", choices.join(" / ")).ok()?;
+        write!(terminal, "{}? ", letters.join("/")).ok()?;
         terminal.flush().ok()?;
         let line = line(&mut terminal, stands)?;
-        match line.trim().parse::<Answer>() {
-            Ok(answer) if choices.contains(&line.trim()) => return Some(answer),
-            _ => writeln!(terminal, "please type one of these words").ok()?,
+        let typed = line.trim();
+        match choices.iter().find(|(word, _)| typed == *word || typed == letter(word)) {
+            Some((word, _)) => return word.parse().ok(),
+            None => writeln!(terminal, "please type one of these letters or words").ok()?,
         }
+    }
+}
+
+/// The letter for a word.
+fn letter(word: &str) -> &'static str {
+    match word {
+        "once" => "y",
+        "session" => "s",
+        "always" => "a",
+        "session-category" => "k",
+        "always-category" => "g",
+        _ => "n",
     }
 }
 

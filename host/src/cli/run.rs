@@ -11,6 +11,7 @@ use anyhow::{Context, Result};
 use hermes_host::{
     Host,
     approval::{Approver, News, Question, Queue},
+    capability::DecidedBy,
     component::Watcher,
     serve::{
         http::{Metrics, Server, Settings, TOKEN_ENV, Token, TokenFile, guarded, router},
@@ -240,7 +241,7 @@ async fn ask(queue: Queue, person: Arc<Prompt>, question: Arc<Question>) {
         biased;
         () = ended => {}
         // Somebody else may have been faster: then this is too late.
-        answer = person.ask(&question) => drop(queue.answer(question.id(), answer)),
+        answer = person.ask(&question) => drop(queue.answer_from(question.id(), answer, DecidedBy::Terminal)),
     }
 }
 

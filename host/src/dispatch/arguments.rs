@@ -48,7 +48,7 @@ pub(crate) fn check_size(text: &str) -> Result<(), CallError> {
 
 /// Parses, coerces and validates what [`check_size`] let pass. Empty text counts as no arguments. Without an entry there is no
 /// schema to hold them against.
-pub(super) fn prepare(entry: Option<&Entry>, text: &str) -> Result<String, CallError> {
+pub(crate) fn prepare(entry: Option<&Entry>, text: &str) -> Result<String, CallError> {
     let text = if text.trim().is_empty() { "{}" } else { text };
     let parse = || serde_json::from_str(text).map_err(|why| invalid(format!("the arguments are not JSON: {why}")));
     let given: Value = parse()?;

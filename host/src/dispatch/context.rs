@@ -11,6 +11,8 @@ pub struct CallContext {
     pub task_id: Option<String>,
     /// The agent's session.
     pub session_id: Option<String>,
+    /// The client's name: what an MCP client calls itself, or one that the server gives. The policy may name it; `None`: not known.
+    pub client: Option<String>,
     /// The toolsets the caller was given. Tools outside them are not there for it. `None`: all.
     pub toolsets: Option<Selection>,
     /// To end the call early, and to hear of its progress.

@@ -23,11 +23,12 @@ mod plan;
 mod reply;
 mod sanitise;
 mod spill;
+mod summary;
 mod trail;
 mod ungranted;
 mod validation;
 
-pub(crate) use arguments::check_size;
+pub(crate) use arguments::{check_size, prepare};
 pub use batch::{BATCH_CALLS, BATCH_WALL, BatchCall, BatchTooLarge};
 pub(crate) use batch::{run as run_batch, safety};
 pub use bound::Bounds;

@@ -16,10 +16,12 @@ use super::{
     validation::{self, Validation},
 };
 use crate::{
-    approval::{Asker, Gate, Ruling},
-    audit::Audit,
+    approval::{Asker, CallExtent, Gate, Ruling},
+    audit::{Audit, AuditedArguments},
+    capability::Decision,
     component::{Digest, Loader},
-    registry::Entry,
+    policy::{PolicyAction, ToolPolicy},
+    registry::{Annotations, Entry},
     sandbox::{Control, KillReason, Limits, Sandbox, caught, given_up},
     text::one_line,
     wit::latest,
@@ -28,12 +30,17 @@ use crate::{
 /// The component of a tool that only the embedding program knows.
 const HOST: &str = "the host";
 
+/// Bytes of the operator's reason in a message: what the configuration takes.
+const REASON_BYTES: usize = 500;
+
 /// What decides about calls, besides the tools themselves.
 #[derive(Default)]
 pub(crate) struct Policy {
     pub(crate) watchers: Vec<Watcher>,
+    pub(crate) tools: ToolPolicy,
     pub(crate) guardrails: Arc<Guardrails>,
     pub(crate) bounds: Bounds,
+    pub(crate) audited: AuditedArguments,
 }
 
 /// Carries calls from a name and a text to an outcome.
@@ -100,7 +107,7 @@ impl Pipeline {
     /// Runs one call to its end. Whatever happens is an outcome and a line in the audit.
     pub(crate) async fn run(&self, incoming: Incoming<'_>, target: Target<'_>, policy: &Policy) -> Outcome {
         let repeatable = target.is_repeatable();
-        let mut trail = Trail::new(&self.audit, &incoming, target.component());
+        let mut trail = Trail::new(&self.audit, &incoming, target.component(), policy.audited);
         let mut outcome = match self.admitted(&incoming, policy) {
             Err(error) => error.into(),
             Ok(()) => {
@@ -158,15 +165,16 @@ impl Pipeline {
                 session_id: context.session_id.clone(),
             },
         };
-        trail.arguments = Some(Digest::of(call.arguments.as_bytes()));
+        trail.got(&call.arguments);
         let hooks = Hooks {
             watchers: &policy.watchers,
             sandbox: &self.sandbox,
             loader: &self.loader,
             control: &context.control,
         };
-        let reasons = hooks.pre(&call).await?;
-        self.approve(entry.map(Arc::as_ref), &call, &reasons, &context.control, trail).await?;
+        let asks = PendingReasons::of_hooks(hooks.pre(&call).await?);
+        let asks = asks.with_policy(&policy.tools, &call, context.client.as_deref())?;
+        self.approve(entry.map(Arc::as_ref), &call, asks, &context.control, trail).await?;
         let mut outcome = match (self.intercepted(&call, &context.control).await?, &tool) {
             (Some(outcome), _) => outcome,
             (None, Ok(entry)) => self.invoke(entry, &call, &context.control, prepared.took, trail).await?,
@@ -195,18 +203,19 @@ impl Pipeline {
         policy.guardrails.before(task, &incoming.shown(), arguments).map_err(stop)
     }
 
-    /// Asks a person where a hook or the operator wants it. Nobody to ask means no.
+    /// Asks a person where a hook or the policy wants it. Nobody to ask means no.
     async fn approve(
         &self,
         entry: Option<&Entry>,
         call: &latest::Call,
-        reasons: &[String],
+        asks: PendingReasons,
         control: &Control,
         trail: &mut Trail<'_>,
     ) -> Result<(), CallError> {
-        if reasons.is_empty() && !self.gate.marks(&call.name) {
+        if asks.reasons.is_empty() {
             return Ok(());
         }
+        let extent = asks.extent(entry);
         let asker = Asker {
             tool: call.name.clone(),
             component: entry.map_or_else(|| HOST.to_owned(), |entry| entry.component.name.clone()),
@@ -214,16 +223,16 @@ impl Pipeline {
             task: call.context.task_id.clone(),
             session: call.context.session_id.clone(),
         };
-        trail.approval = Some("asked");
+        trail.is_asked = true;
         // The gate's timers are the guests' runtime's: the caller may have none. In a box, since every call would carry its size.
-        let ruling = Box::pin(self.sandbox.entered(self.gate.call(&asker, &call.arguments, reasons)));
+        let ruling = Box::pin(self.sandbox.entered(self.gate.call(&asker, &call.arguments, asks.reasons, extent)));
         match unless_cancelled(&call.name, control, ruling).await? {
-            Ruling::Passed { .. } => {
-                trail.approval = Some("approved");
+            Ruling::Passed { decided, .. } => {
+                trail.decision = decided.map(Decision::approved);
                 Ok(())
             }
-            Ruling::Refused { why } => {
-                trail.approval = Some("refused");
+            Ruling::Refused { why, decided } => {
+                trail.decision = Some(Decision::refused(decided));
                 Err(CallError::new(ErrorKind::Denied, &format!("{} was not run: {why}", call.name)))
             }
         }
@@ -281,6 +290,56 @@ impl Pipeline {
         let reply = if outside { defanged(reply) } else { reply };
         let reply = bound::bound(reply, most, &self.spill, &call.context.call_id);
         if outside { marked(&call.name, reply) } else { reply }
+    }
+}
+
+/// Why a person has to decide about a call.
+struct PendingReasons {
+    reasons: Vec<String>,
+    /// Whether it is only for the tool's name, whatever the arguments are.
+    is_by_tool: bool,
+}
+
+impl PendingReasons {
+    fn of_hooks(reasons: Vec<String>) -> Self {
+        Self { reasons, is_by_tool: false }
+    }
+
+    /// The same with what the policy says, or the policy's refusal.
+    fn with_policy(
+        mut self,
+        policy: &ToolPolicy,
+        call: &latest::Call,
+        client: Option<&str>,
+    ) -> Result<Self, CallError> {
+        // The text was made from a value: it can be read.
+        let arguments = || serde_json::from_str(&call.arguments).unwrap_or_default();
+        let Some(rule) = policy.decide(&call.name, client, arguments) else { return Ok(self) };
+        let why = rule.why().map_or_else(String::new, |why| format!(": {}", one_line(why, REASON_BYTES)));
+        match rule.action() {
+            PolicyAction::Allow => {}
+            PolicyAction::Ask => {
+                self.is_by_tool = self.reasons.is_empty() && rule.is_unconditional();
+                self.reasons.push(format!("the operator wants to be asked, by the policy {rule}{why}"));
+            }
+            // Hidden tools are not found in the first place.
+            PolicyAction::Deny | PolicyAction::Hidden => {
+                let next = "do it without, or ask the operator to change [policy] in hermes.toml";
+                let text =
+                    format!("{} was not run: the operator denies it by the policy {rule}{why}; {next}", call.name);
+                return Err(CallError::new(ErrorKind::Denied, &text));
+            }
+        }
+        Ok(self)
+    }
+
+    fn extent(&self, entry: Option<&Entry>) -> CallExtent {
+        let is_destructive = entry.map_or_else(Annotations::default, Annotations::of).destructive;
+        match (self.is_by_tool, is_destructive) {
+            (false, _) => CallExtent::SameArguments,
+            (true, true) => CallExtent::ToolForSession,
+            (true, false) => CallExtent::Tool,
+        }
     }
 }
 

@@ -7,10 +7,10 @@ use std::{
 
 use jiff::Timestamp;
 
-use super::{Incoming, Outcome};
+use super::{ErrorKind, Incoming, Outcome, summary::summary};
 use crate::{
-    audit::{Audit, AuditError, Record},
-    capability::{Capability, EffectRecorder},
+    audit::{Audit, AuditError, AuditedArguments, Record},
+    capability::{Capability, Decision, EffectRecorder},
     component::Digest,
     sandbox::Usage,
     text::one_line,
@@ -19,15 +19,23 @@ use crate::{
 /// Bytes of a name or an identifier in the audit.
 pub(super) const NAME_BYTES: usize = 200;
 
+/// The outcome of a call where something that it wanted was refused, by a person, by the rules or since nobody answered.
+const REFUSED: &str = "refused";
+
 /// The trail of one call.
 pub(super) struct Trail<'a> {
     audit: &'a Arc<Audit>,
     call: &'a Incoming<'a>,
     component: Option<Digest>,
     /// Of the arguments as the tool gets them; as they came, where it never does.
-    pub(super) arguments: Option<Digest>,
-    /// What became of the question to a person, where there was one.
-    pub(super) approval: Option<&'static str>,
+    arguments: Option<Digest>,
+    /// The command, path or URL in them.
+    summary: Option<String>,
+    audited: AuditedArguments,
+    /// Whether a person was asked about the call.
+    pub(super) is_asked: bool,
+    /// What was decided about the call, where a decision was needed.
+    pub(super) decision: Option<Decision>,
     /// What the tool said, where the guardrails want to know.
     pub(super) result: Option<String>,
     started: Instant,
@@ -35,9 +43,33 @@ pub(super) struct Trail<'a> {
 }
 
 impl<'a> Trail<'a> {
-    pub(super) fn new(audit: &'a Arc<Audit>, call: &'a Incoming<'a>, component: Option<Digest>) -> Self {
-        let started = Instant::now();
-        Self { audit, call, component, arguments: None, approval: None, result: None, started, written: false }
+    pub(super) fn new(
+        audit: &'a Arc<Audit>,
+        call: &'a Incoming<'a>,
+        component: Option<Digest>,
+        audited: AuditedArguments,
+    ) -> Self {
+        Self {
+            audit,
+            call,
+            component,
+            arguments: None,
+            summary: None,
+            audited,
+            is_asked: false,
+            decision: None,
+            result: None,
+            started: Instant::now(),
+            written: false,
+        }
+    }
+
+    /// Notes the arguments as the tool gets them.
+    pub(super) fn got(&mut self, arguments: &str) {
+        self.arguments = Some(Digest::of(arguments.as_bytes()));
+        if self.audited == AuditedArguments::Summary {
+            self.summary = summary(arguments);
+        }
     }
 
     /// What puts the call on record before its first command, which could end the host: by a line of its own, with the outcome
@@ -45,13 +77,14 @@ impl<'a> Trail<'a> {
     pub(super) fn before_effects(&self) -> EffectRecorder {
         let (audit, started) = (Arc::clone(self.audit), self.started);
         let next = Mutex::new(Some(self.record(&Usage::default(), "begun")));
-        EffectRecorder::new(move |approval| {
+        EffectRecorder::new(move |decision| {
             let mut next = next.lock().unwrap_or_else(PoisonError::into_inner);
             let Some(record) = next.as_ref() else { return Ok(()) };
             let record = Record {
                 time: Timestamp::now(),
                 capabilities: vec![Capability::Terminal.name().to_owned()],
-                approval: approval.map(str::to_owned).or_else(|| record.approval.clone()),
+                approval: decision.map(|it| it.word().to_owned()).or_else(|| record.approval.clone()),
+                decided_by: decision.map(|it| it.by.words().to_owned()).or_else(|| record.decided_by.clone()),
                 duration_us: micros(started),
                 ..record.clone()
             };
@@ -66,26 +99,43 @@ impl<'a> Trail<'a> {
     pub(super) fn finish(mut self, outcome: &Outcome) -> Result<(), AuditError> {
         self.written = true;
         let usage = &outcome.usage;
-        let ended = outcome.result.as_ref().map_or_else(|error| error.kind.name(), |_| "ok");
+        let is_refused = self.decided(usage).is_some_and(|decision| !decision.is_approved);
+        let ended = match &outcome.result {
+            Ok(_) if is_refused => REFUSED,
+            Ok(_) => "ok",
+            Err(error) if is_refused && error.kind == ErrorKind::Denied => REFUSED,
+            Err(error) => error.kind.name(),
+        };
         let ran = usage.fuel > 0;
-        let quiet = ran && outcome.result.is_ok() && self.approval.is_none() && usage.capabilities.changed_nothing();
+        let is_undecided = !self.is_asked && self.decided(usage).is_none();
+        let quiet = ran && outcome.result.is_ok() && is_undecided && usage.capabilities.changed_nothing();
         let record = self.record(usage, ended);
         if quiet { self.audit.append_soon(record) } else { self.audit.append(record) }
     }
 
+    /// What was decided about the call or about something that it wanted. A refusal counts before an approval.
+    fn decided(&self, usage: &Usage) -> Option<Decision> {
+        usage.decision.map(|decision| decision.after(self.decision)).or(self.decision)
+    }
+
     fn record(&self, usage: &Usage, outcome: &str) -> Record {
+        let decided = self.decided(usage);
+        let asked = self.is_asked.then(|| "asked".to_owned());
         let name = |text: &str| one_line(text, NAME_BYTES);
         let Incoming { name: tool, arguments, call_id, context } = self.call;
         Record {
             time: Timestamp::now(),
             call: name(call_id),
+            client: context.client.as_deref().map(name),
             task: context.task_id.as_deref().map(name),
             session: context.session_id.as_deref().map(name),
             tool: name(tool),
             component: self.component,
             arguments: self.arguments.unwrap_or_else(|| Digest::of(arguments.as_bytes())),
+            summary: self.summary.clone(),
             capabilities: usage.capabilities.names().map(str::to_owned).collect(),
-            approval: usage.approval.or(self.approval).map(str::to_owned),
+            approval: decided.map(|decision| decision.word().to_owned()).or(asked),
+            decided_by: decided.map(|decision| decision.by.words().to_owned()),
             fuel: usage.fuel,
             memory: usage.memory as u64,
             duration_us: micros(self.started),

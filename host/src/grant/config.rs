@@ -12,8 +12,10 @@ use serde::Deserialize;
 use super::{Grant, HookGrant, Standing, TerminalConfig, file::read_own};
 use crate::{
     approval::Approval,
+    audit::AuditConfig,
     component::{Digest, Identity},
     dispatch::Thresholds,
+    policy::ToolPolicy,
     registry::{ToolSearch, Toolset, Toolsets},
 };
 
@@ -36,6 +38,12 @@ pub struct Config {
     /// Who decides about what is dangerous.
     #[serde(default)]
     pub approval: Approval,
+    /// What happens to calls, by tool, arguments and client.
+    #[serde(default)]
+    pub policy: ToolPolicy,
+    /// What the audit keeps, and when a new log begins.
+    #[serde(default)]
+    pub audit: AuditConfig,
     /// Where commands run.
     #[serde(default)]
     pub terminal: TerminalConfig,

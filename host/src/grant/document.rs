@@ -3,7 +3,10 @@
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, TableLike, TomlError, Value, value};
 
 use super::{FolderGrant, Pin, TerminalGrant, rows};
+use crate::policy::{NamePattern, PolicyAction, PolicyLayoutError, set_action};
 
+/// The section of the policy per tool.
+const POLICY: &str = "policy";
 /// The section of the components' grants.
 const TOOLS: &str = "tools";
 /// A grant's folders.
@@ -118,6 +121,18 @@ impl Document {
         }
     }
 
+    /// Sets what happens to calls of a tool. A policy that does not exist yet is begun.
+    pub(super) fn set_policy(&mut self, pattern: &NamePattern, action: PolicyAction) -> Result<(), PolicyLayoutError> {
+        if !self.root.contains_key(POLICY) {
+            let table = self.new_table();
+            self.root.insert(POLICY, Item::Table(table));
+        }
+        match self.root.get_mut(POLICY).and_then(Item::as_table_mut) {
+            Some(policy) => set_action(policy, pattern, action),
+            None => Err(PolicyLayoutError::of(POLICY)),
+        }
+    }
+
     /// Ends a grant that says nothing but whom it is for.
     pub(super) fn end_if_empty(&mut self, name: &str) {
         let says_nothing = |section: &mut dyn TableLike| section.iter().all(|(key, _)| key == DIGEST || key == DEV);
@@ -135,6 +150,16 @@ impl Document {
     }
 
     fn begin(&mut self, name: &str) {
+        let section = self.new_table();
+        let mut tools = Table::new();
+        tools.set_implicit(true);
+        if let Some(tools) = self.root.entry(TOOLS).or_insert(Item::Table(tools)).as_table_like_mut() {
+            tools.insert(name, Item::Table(section));
+        }
+    }
+
+    /// A table for the end of the file.
+    fn new_table(&mut self) -> Table {
         let mut section = Table::new();
         if self.root.is_empty() && !self.root.trailing().as_str().unwrap_or_default().trim().is_empty() {
             // A file of comments alone: they are its head.
@@ -142,11 +167,7 @@ impl Document {
             section.decor_mut().set_prefix(format!("{}\n\n", head.trim_end()));
             self.root.set_trailing("");
         }
-        let mut tools = Table::new();
-        tools.set_implicit(true);
-        if let Some(tools) = self.root.entry(TOOLS).or_insert(Item::Table(tools)).as_table_like_mut() {
-            tools.insert(name, Item::Table(section));
-        }
+        section
     }
 
     /// Comments directly above a table that goes speak of it and go too. Those that an empty line parts from it stay: the head of

@@ -3,12 +3,11 @@
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 
-use super::Host;
+use super::{Host, call::ToolScope};
 use crate::{
     dispatch::{CallError, ErrorKind, check_size, coerce},
     registry::{
-        Definition, Document, HITS, MOST_HITS, Selection, TOOL_CALL, TOOL_DESCRIBE, TOOL_SEARCH, bridge_definitions,
-        search,
+        Definition, Document, HITS, MOST_HITS, TOOL_CALL, TOOL_DESCRIBE, TOOL_SEARCH, bridge_definitions, search,
     },
     text::one_line,
 };
@@ -63,10 +62,10 @@ impl Bridge {
 
 impl Host {
     /// Answers `tool_search`.
-    pub(super) async fn search(&self, arguments: &str, toolsets: Option<Selection>) -> Result<String, CallError> {
+    pub(super) async fn search(&self, arguments: &str, caller: ToolScope) -> Result<String, CallError> {
         let SearchArguments { query, limit } = read(Bridge::Search, arguments)?;
         let limit = limit.map_or(HITS, |limit| usize::try_from(limit).unwrap_or(usize::MAX).clamp(1, MOST_HITS));
-        let tools = self.reachable(toolsets).await?;
+        let tools = self.reachable(caller).await?;
         let documents: Vec<Document<'_>> = tools
             .iter()
             .map(|tool| Document { name: &tool.name, description: &tool.description, parameters: &tool.parameters })
@@ -79,9 +78,9 @@ impl Host {
     }
 
     /// Answers `tool_describe`.
-    pub(super) async fn describe(&self, arguments: &str, toolsets: Option<Selection>) -> Result<String, CallError> {
+    pub(super) async fn describe(&self, arguments: &str, caller: ToolScope) -> Result<String, CallError> {
         let DescribeArguments { name } = read(Bridge::Describe, arguments)?;
-        let tools = self.reachable(toolsets).await?;
+        let tools = self.reachable(caller).await?;
         match tools.iter().find(|tool| tool.name == name) {
             Some(tool) => {
                 let shown = json!({"name": tool.name, "description": tool.description, "parameters": tool.parameters});
@@ -95,8 +94,8 @@ impl Host {
     }
 
     /// What this caller may use and what can work here.
-    async fn reachable(&self, toolsets: Option<Selection>) -> Result<Vec<Definition>, CallError> {
-        self.offered(&toolsets.unwrap_or_default())
+    async fn reachable(&self, caller: ToolScope) -> Result<Vec<Definition>, CallError> {
+        self.offered(&caller.toolsets.unwrap_or_default(), caller.client.as_deref())
             .await
             .map_err(|why| CallError::new(ErrorKind::Denied, &why.to_string()))
     }

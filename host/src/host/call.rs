@@ -25,16 +25,16 @@ impl Host {
     pub async fn call(&self, name: &str, arguments: &str, context: CallContext) -> Outcome {
         let call_id = context.call_id.clone().unwrap_or_else(|| self.next_call_id());
         let (pipeline, current) = (&self.0.pipeline, self.0.current.load_full());
-        let toolsets = context.toolsets.clone();
+        let caller = ToolScope { toolsets: context.toolsets.clone(), client: context.client.clone() };
         let incoming = Incoming { name, arguments, call_id, context };
         let target = match Bridge::named(name) {
-            None => target(&current, name, toolsets.as_ref()),
-            Some(Bridge::Search) => Target::Host(Box::pin(self.search(arguments, toolsets))),
-            Some(Bridge::Describe) => Target::Host(Box::pin(self.describe(arguments, toolsets))),
+            None => target(&current, name, &caller),
+            Some(Bridge::Search) => Target::Host(Box::pin(self.search(arguments, caller))),
+            Some(Bridge::Describe) => Target::Host(Box::pin(self.describe(arguments, caller))),
             Some(Bridge::Call) => match bridge::inner_call(arguments) {
                 // From here on it is the call of the real tool: hooks, guardrails and the audit see that one's name.
                 Ok((name, arguments)) => {
-                    let target = target(&current, &name, toolsets.as_ref());
+                    let target = target(&current, &name, &caller);
                     let incoming = Incoming { name: &name, arguments: &arguments, ..incoming };
                     return pipeline.run(incoming, target, &current.policy).await;
                 }
@@ -107,14 +107,22 @@ impl Host {
     }
 }
 
+/// What a caller may use: the tools of its toolsets that are not hidden from it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct ToolScope {
+    pub(super) toolsets: Option<Selection>,
+    pub(super) client: Option<String>,
+}
+
 /// Who answers a call of this name by this caller.
-fn target(current: &Current, name: &str, toolsets: Option<&Selection>) -> Target<'static> {
+fn target(current: &Current, name: &str, caller: &ToolScope) -> Target<'static> {
     let catalogue = &current.catalogue;
-    let scope = match scope(current, toolsets) {
+    let scope = match scope(current, caller.toolsets.as_ref()) {
         Ok(scope) => scope,
         Err(error) => return Target::nobody(error),
     };
-    let reachable = |name: &str| scope.as_ref().is_none_or(|scope| scope.contains(name));
+    let is_hidden = |name: &str| current.policy.tools.hides(name, caller.client.as_deref());
+    let reachable = |name: &str| scope.as_ref().is_none_or(|scope| scope.contains(name)) && !is_hidden(name);
     let unknown = || unknown(catalogue, name, &reachable);
     match catalogue.get(name) {
         _ if !reachable(name) => Target::nobody(unknown()),

@@ -33,6 +33,8 @@ enum Unanswered {
 pub struct DefinitionsRequest {
     /// The caller's toolsets.
     pub toolsets: Selection,
+    /// The client's name, as in [`CallContext`](crate::CallContext::client): the policy may hide tools from it.
+    pub client: Option<String>,
     /// Whose form.
     pub format: Format,
     /// Whose schema rules.
@@ -60,7 +62,7 @@ impl Host {
     /// The definitions of all tools that the caller may use and that can work here. The same state gives the same text.
     pub async fn definitions(&self, request: &DefinitionsRequest) -> Result<Definitions, ToolsetError> {
         let settings = Arc::clone(&self.0.current.load().settings);
-        let definitions = self.described(&request.toolsets).await?;
+        let definitions = self.described(&request.toolsets, request.client.as_deref()).await?;
         let search =
             ToolSearch { enabled: request.search.unwrap_or(settings.tool_search.enabled), ..settings.tool_search };
         let window = request.context_window.or(settings.context_window);
@@ -91,8 +93,12 @@ impl Host {
     }
 
     /// The tools of these toolsets that can work here, by name, each as if all of them were listed.
-    pub(super) async fn offered(&self, toolsets: &Selection) -> Result<Vec<Definition>, ToolsetError> {
-        Ok(self.without_absent(self.described(toolsets).await?))
+    pub(super) async fn offered(
+        &self,
+        toolsets: &Selection,
+        client: Option<&str>,
+    ) -> Result<Vec<Definition>, ToolsetError> {
+        Ok(self.without_absent(self.described(toolsets, client).await?))
     }
 
     /// The definitions without sentences that name a tool which is not among them. A stranger's tool counts only in strangers'
@@ -122,15 +128,17 @@ impl Host {
     }
 
     /// The tools of these toolsets that can work here, by name, as they describe themselves in each other's company.
-    async fn described(&self, toolsets: &Selection) -> Result<Vec<Definition>, ToolsetError> {
-        let catalogue = self.catalogue();
+    async fn described(&self, toolsets: &Selection, client: Option<&str>) -> Result<Vec<Definition>, ToolsetError> {
+        let (catalogue, policy) = (self.catalogue(), Arc::clone(&self.0.current.load().policy));
         let selected = self.toolsets().select(toolsets, &registered(&catalogue), &has_env)?;
         let entries: Vec<Arc<Entry>> = self
             .list()
             .await
             .into_iter()
-            .filter(|tool| tool.status.is_offered() && selected.contains(&tool.entry.definition.name))
+            .filter(|tool| tool.status.is_offered())
             .map(|tool| tool.entry)
+            .filter(|entry| selected.contains(&entry.definition.name))
+            .filter(|entry| !policy.tools.hides(&entry.definition.name, client))
             .collect();
         let names: BTreeSet<&str> = entries.iter().map(|entry| entry.definition.name.as_str()).collect();
         let changes = self.redescribed(&entries, &names).await;

@@ -13,7 +13,7 @@ use std::{
 
 use bytes::Bytes;
 
-use super::{Added, Current, Host, HostError, RegisterError, Settings};
+use super::{Added, Current, Host, HostError, RegisterError, Settings, policy::resolved};
 use crate::{
     approval::{Mode, Reviewer},
     capability::Granted,
@@ -191,22 +191,20 @@ impl Host {
             .filter(|_| config.approval.mode == Mode::Smart)
             .map(|reviewer| Reviewer::new(reviewer, |name| std::env::var(name).ok()).map_err(HostError::Reviewer));
         self.0.pipeline.gate.configure(config.approval.clone(), reviewer.transpose()?);
+        self.0.pipeline.audit.rotate_at(config.audit.rotate);
         let before = self.0.current.load_full();
         let guardrails = match before.policy.guardrails.thresholds() == &config.guardrails {
             true => Arc::clone(&before.policy.guardrails),
             false => Arc::new(Guardrails::new(config.guardrails)),
         };
         let bounds = config.context_window.map_or_else(Bounds::default, Bounds::for_window);
-        let policy = Arc::new(Policy { watchers, guardrails, bounds });
         let catalogue = Catalogue::new(components, refusals, may_override);
-        for name in config.approval.tools.iter().filter(|name| catalogue.get(name).is_none()) {
-            tracing::warn!(
-                "approval.tools names {name}, and there is no such tool: nothing is asked about because of it"
-            );
-        }
-        let same = catalogue.is_same(&before.catalogue) && settings.is_same(&before.settings);
+        let tools = resolved(&config, &settings.toolsets, &catalogue);
+        let same_policy = tools == before.policy.tools;
+        let policy = Arc::new(Policy { watchers, tools, guardrails, bounds, audited: config.audit.arguments });
+        let same = same_policy && catalogue.is_same(&before.catalogue) && settings.is_same(&before.settings);
         // Files that were refused change what an operator sees, and nothing that a client does.
-        let offers_same = catalogue.offers_as(&before.catalogue) && settings.offers_as(&before.settings);
+        let offers_same = same_policy && catalogue.offers_as(&before.catalogue) && settings.offers_as(&before.settings);
         let is_loaded = |digest: &Digest| catalogue.components().iter().any(|one| one.digest == *digest);
         self.0.availability.keep_only(is_loaded);
         self.0.redescriptions.keep_only(is_loaded);

@@ -6,6 +6,7 @@ mod call;
 mod definitions;
 mod list;
 mod load;
+mod policy;
 mod register;
 mod terms;
 
@@ -21,6 +22,7 @@ pub use builder::{HostBuilder, HostError, default_home};
 pub use definitions::{Definitions, DefinitionsRequest, tokens};
 pub use list::{ToolStatus, ToolsetStatus};
 pub use load::{LoadEvent, LoadListener, NewFile};
+pub use policy::PolicyOutcome;
 pub use register::RegisterError;
 
 use crate::{

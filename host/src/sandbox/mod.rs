@@ -46,7 +46,7 @@ pub use log::{Level, LogLine, Progress};
 pub(crate) use meter::{MemoryAccount, MemoryCharge};
 pub use state::{CallState, ProgressListener};
 
-use crate::capability::{Granted, OfCall, Used};
+use crate::capability::{Decision, Granted, OfCall, Used};
 use crate::wit::{
     DESCRIBER, PACKAGE,
     latest::{
@@ -106,10 +106,10 @@ pub struct Usage {
     pub wasi_calls: u32,
     /// Which capabilities it made use of.
     pub capabilities: Used,
-    /// What became of a question about one of its commands, where there was one.
-    pub approval: Option<&'static str>,
     /// Whether it asked WASI for its folders and was given none.
     pub lacks_folders: bool,
+    /// What was decided about its commands and changes, where a decision was needed.
+    pub decision: Option<Decision>,
     /// Wall clock, waiting for a permit not included.
     pub duration: Duration,
 }
@@ -367,8 +367,8 @@ impl Sandbox {
                 host_calls: store.data().host_calls(),
                 wasi_calls: store.data().wasi_calls(),
                 capabilities: store.data().used(),
-                approval: store.data().approval,
                 lacks_folders: store.data().lacks_folders,
+                decision: store.data().decision,
                 duration: Duration::ZERO,
             };
             (answer, usage)

@@ -15,7 +15,7 @@ use super::{
     log::{CallLog, Progress},
     meter::{MemoryAccount, Meter},
 };
-use crate::capability::{Capability, OfCall, Used};
+use crate::capability::{Capability, Decision, OfCall, Used};
 
 /// Hears of a call's progress while it runs. Called on the guest's thread: it must not block.
 pub type ProgressListener = Arc<dyn Fn(Progress) + Send + Sync>;
@@ -24,10 +24,10 @@ pub type ProgressListener = Arc<dyn Fn(Progress) + Send + Sync>;
 pub struct CallState {
     pub(crate) log: CallLog,
     pub(crate) held: OfCall,
-    /// What became of a question about a command, where there was one.
-    pub(crate) approval: Option<&'static str>,
     /// Whether it asked WASI for its folders and was given none.
     pub(crate) lacks_folders: bool,
+    /// What was decided about its commands and changes, where a decision was needed.
+    pub(crate) decision: Option<Decision>,
     /// The time it has.
     pub(crate) clock: Arc<Clock>,
     pub(super) meter: Meter,
@@ -48,8 +48,8 @@ impl CallState {
         Self {
             log: CallLog::default(),
             held,
-            approval: None,
             lacks_folders: false,
+            decision: None,
             clock,
             meter: Meter::new(limits.memory),
             limits,
@@ -72,6 +72,11 @@ impl CallState {
             return Err(Kill::new(KillReason::HostCallBudget, detail));
         }
         Ok(())
+    }
+
+    /// Notes what was decided about something that the call wanted, where a decision was needed.
+    pub(crate) fn note(&mut self, decision: Option<Decision>) {
+        self.decision = decision.map(|decision| decision.after(self.decision)).or(self.decision);
     }
 
     /// Notes that a capability was made use of.

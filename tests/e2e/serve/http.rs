@@ -173,7 +173,7 @@ fn a_token_is_needed_everywhere_but_at_healthz() {
 fn asking() -> Place {
     let place = Place::new();
     place.drop_in("good.wasm", &guest::good("good"));
-    place.configure("[approval]\ntools = [\"good\"]\ntimeout = \"20s\"\n");
+    place.configure("[policy]\ngood = \"ask\"\n[approval]\ntimeout = \"20s\"\n");
     place
 }
 

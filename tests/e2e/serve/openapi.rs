@@ -106,7 +106,7 @@ fn what_is_refused_before_an_operation_is_described_with_each_of_them() {
 fn a_question_is_as_the_document_describes_it() {
     let place = Place::new();
     place.drop_in("good.wasm", &guest::good("good"));
-    place.configure("[approval]\ntools = [\"good\"]\ntimeout = \"20s\"\n");
+    place.configure("[policy]\ngood = \"ask\"\n[approval]\ntimeout = \"20s\"\n");
     let serving = Serving::start(&place);
     let client = serving.client;
     let document = client.get("/openapi.json").json();

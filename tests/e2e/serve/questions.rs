@@ -98,6 +98,11 @@ fn a_person_is_asked_and_once_is_once() {
     assert_eq!((&form["type"], &form["required"]), (&json!("object"), &json!(["decision"])));
     let choices = form["properties"]["decision"]["enum"].as_array().unwrap();
     assert!(choices.contains(&json!("once")) && choices.contains(&json!("deny")), "{form}");
+    assert!(!choices.contains(&json!("always-category")), "a kind that destroys is not allowed for good: {form}");
+    let decision = &form["properties"]["decision"];
+    assert_eq!(decision["enumNames"][0], "Yes, this once");
+    assert_eq!(decision.get("default"), None, "nothing is chosen in the person's place");
+    assert!(params["message"].as_str().unwrap().contains("60 s it counts as refused"), "{params}");
     assert_eq!(runs(&place), 0, "nothing runs before the answer");
     pipe.reply(&question, json!({"action": "accept", "content": {"decision": "once"}}));
     let answered = result(pipe.answer(&id));

@@ -227,7 +227,7 @@ async fn a_host_that_starts_again_knows_no_question_of_the_one_before() {
 
 #[tokio::test]
 async fn any_tool_can_be_marked() {
-    let office = Office::new("[approval]\ntools = [\"write_file\"]\n");
+    let office = Office::new("[policy]\nwrite_file = \"ask\"\n");
     let write = json!({ "path": "new.txt", "content": "x" });
     let answer = call(&office.host(), "write_file", write.clone()).await;
     assert_eq!(answer["kind"], "denied", "{answer}");

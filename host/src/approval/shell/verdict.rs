@@ -158,6 +158,12 @@ impl Category {
         }
     }
 
+    /// Whether commands of this kind lose something that can't be had back. Such a kind is not allowed for good by one answer, where it
+    /// may be allowed as a kind at all.
+    pub fn is_destructive(self) -> bool {
+        self.is_grave() || matches!(self, Self::RecursiveDelete | Self::Git | Self::Sql | Self::Container)
+    }
+
     /// Whether the text could not be read for what it does. Who only reads text can't decide about it.
     pub fn is_unreadable(self) -> bool {
         matches!(self, Self::Obscured | Self::Unparsed | Self::Limit)

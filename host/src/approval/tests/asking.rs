@@ -5,7 +5,7 @@ use super::*;
 
 #[tokio::test]
 async fn what_nothing_stands_against_passes_without_a_word() {
-    assert_eq!(run(&gate(""), "ls -la").await, Ruling::Passed { by: None });
+    assert_eq!(run(&gate(""), "ls -la").await, Ruling::Passed { by: None, decided: None });
 }
 
 #[tokio::test]
@@ -125,20 +125,23 @@ async fn the_reviewer_is_asked_only_in_its_mode_and_only_about_what_can_be_read(
     let server = StandIn::saying("APPROVE");
     let ask = gate("mode = 'ask'").with_reviewer(server.reviewer());
     assert!(why(run(&ask, PUSH).await).contains("nobody to ask"));
-    let smart = gate("mode = 'smart'\ntools = ['write_file']").with_reviewer(server.reviewer());
+    let smart = gate("mode = 'smart'").with_reviewer(server.reviewer());
     for command in ["git push --force \u{202e}x", "git push --force 'x"] {
         assert!(why(run(&smart, command).await).contains("nobody to ask"), "{command}");
     }
     let marked = Asker { tool: "write_file".into(), ..asker() };
-    assert!(why(smart.call(&marked, "{}", &[]).await).contains("nobody to ask"));
+    let policy = vec!["the policy asks".to_owned()];
+    assert!(why(smart.call(&marked, "{}", policy, CallExtent::Tool).await).contains("nobody to ask"));
     assert!(server.requests.try_recv().is_err());
 }
 
 #[tokio::test]
-async fn a_marked_tool_asks_and_others_pass() {
-    let gate = gate("tools = ['write_file']");
-    assert_eq!(gate.call(&asker(), "{}", &[]).await, Ruling::Passed { by: None });
-    let marked = Asker { tool: "write_file".into(), ..asker() };
-    assert!(why(gate.call(&marked, "{}", &[]).await).contains("asked about every call"));
-    assert!(why(gate.call(&asker(), "{}", &["hook pii: a name".into()]).await).contains("hook pii: a name"));
+async fn a_call_with_a_reason_asks_and_others_pass() {
+    let gate = gate("");
+    assert_eq!(
+        gate.call(&asker(), "{}", Vec::new(), CallExtent::Tool).await,
+        Ruling::Passed { by: None, decided: None }
+    );
+    let reasons = vec!["hook pii: a name".to_owned()];
+    assert!(why(gate.call(&asker(), "{}", reasons, CallExtent::SameArguments).await).contains("hook pii: a name"));
 }

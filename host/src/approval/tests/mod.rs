@@ -96,16 +96,16 @@ async fn run(gate: &Gate, command: &str) -> Ruling {
 /// Who let it pass.
 fn by(ruling: Ruling) -> String {
     match ruling {
-        Ruling::Passed { by } => by.unwrap_or_default(),
-        Ruling::Refused { why } => panic!("refused: {why}"),
+        Ruling::Passed { by, .. } => by.unwrap_or_default(),
+        Ruling::Refused { why, .. } => panic!("refused: {why}"),
     }
 }
 
 /// Why it was refused.
 fn why(ruling: Ruling) -> String {
     match ruling {
-        Ruling::Passed { by } => panic!("passed: {by:?}"),
-        Ruling::Refused { why } => why,
+        Ruling::Passed { by, .. } => panic!("passed: {by:?}"),
+        Ruling::Refused { why, .. } => why,
     }
 }
 

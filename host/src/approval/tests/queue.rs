@@ -9,6 +9,7 @@ use tokio::sync::broadcast::error::TryRecvError;
 
 use super::super::queue::PENDING;
 use super::*;
+use crate::capability::DecidedBy;
 
 fn once() -> Answer {
     Answer::ONCE
@@ -25,7 +26,7 @@ async fn a_question_waits_and_its_answer_arrives() {
     let pending = queue.pending();
     assert!(matches!(news.try_recv(), Ok(News::Put(put)) if put.id() == pending[0].id()));
     queue.answer(pending[0].id(), once()).unwrap();
-    assert_eq!(waiting.await, Outcome::Answered(once()));
+    assert_eq!(waiting.await, Outcome::Answered(once(), DecidedBy::Program));
     assert!(matches!(news.try_recv(), Ok(News::Ended(id, Ended::Answered)) if id == *pending[0].id()));
     assert_eq!(news.try_recv().err(), Some(TryRecvError::Empty));
     assert_eq!(queue.answer(pending[0].id(), once()), Err(AnswerError::Already));
@@ -64,7 +65,7 @@ async fn an_answer_in_time_counts_though_it_is_looked_at_late() {
     let waiting = queue.put(question(SHORT));
     queue.answer(queue.pending().first().expect("it waits longer than this took").id(), once()).unwrap();
     tokio::time::sleep_until(put + SHORT * 2).await;
-    assert_eq!(waiting.await, Outcome::Answered(once()));
+    assert_eq!(waiting.await, Outcome::Answered(once(), DecidedBy::Program));
 }
 
 #[tokio::test]
@@ -132,7 +133,7 @@ fn of_many_answers_to_one_question_exactly_one_is_taken() {
             said.iter().filter_map(|it| it.as_ref().err()).all(|why| *why == AnswerError::Already),
             "round {round}"
         );
-        assert_eq!(runtime.block_on(waiting), Outcome::Answered(winner.clone()), "round {round}");
+        assert_eq!(runtime.block_on(waiting), Outcome::Answered(winner.clone(), DecidedBy::Program), "round {round}");
     }
 }
 
@@ -146,7 +147,7 @@ fn two_clients_that_approve_one_command_make_it_run_once() {
         let runs = Arc::new(AtomicUsize::new(0));
         let (at, count) = (Arc::clone(&gate), Arc::clone(&runs));
         let call = runtime.spawn(async move {
-            if let Ruling::Passed { by } = run(&at, PUSH).await {
+            if let Ruling::Passed { by, .. } = run(&at, PUSH).await {
                 count.fetch_add(1, Ordering::SeqCst);
                 assert_eq!(by.as_deref(), Some("approved once by the operator"));
             }

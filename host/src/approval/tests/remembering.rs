@@ -111,16 +111,17 @@ async fn without_a_session_nothing_is_remembered_for_one() {
 #[tokio::test]
 async fn a_call_is_remembered_by_its_arguments_or_by_its_tool() {
     let marked = Asker { tool: "write_file".into(), ..asker() };
+    let policy = vec!["the policy asks".to_owned()];
     let says = Says::new("session");
-    let exact = gate("tools = ['write_file']").with_approver(says.clone());
+    let exact = gate("").with_approver(says.clone());
     for arguments in ["{}", "{}", "{\"a\":1}"] {
-        by(exact.call(&marked, arguments, &[]).await);
+        by(exact.call(&marked, arguments, policy.clone(), CallExtent::Tool).await);
     }
     assert_eq!(says.asked(), 2);
     let says = Says::new("session-category");
-    let tool = gate("tools = ['write_file']").with_approver(says.clone());
+    let tool = gate("").with_approver(says.clone());
     for arguments in ["{}", "{\"a\":1}"] {
-        by(tool.call(&marked, arguments, &[]).await);
+        by(tool.call(&marked, arguments, policy.clone(), CallExtent::Tool).await);
     }
     assert_eq!(says.asked(), 1);
 }

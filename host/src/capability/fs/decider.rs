@@ -5,7 +5,10 @@ use std::fmt::Debug;
 use futures_util::future::BoxFuture;
 
 use super::permit::ObeyedChange;
-use crate::wit::latest::{Call, filesystem::Change};
+use crate::{
+    capability::{DecidedBy, terminal::NotPassed},
+    wit::latest::{Call, filesystem::Change},
+};
 
 /// How much of new content is shown with the question, in bytes. A setting or a hook that matters is told from others by its first
 /// lines, and each reason of a question is one line of at most 500 bytes.
@@ -52,7 +55,7 @@ pub(crate) struct PlannedChanges<'a> {
 /// Decides about changes of files that other programs obey before they are made.
 pub(crate) trait ChangeDecider: Debug + Send + Sync {
     /// Lets them pass, or tells the model why not. It may take as long as it takes: dropping the answer withdraws the question.
-    fn decide_changes<'a>(&'a self, planned: PlannedChanges<'a>) -> BoxFuture<'a, Result<(), String>>;
+    fn decide_changes<'a>(&'a self, planned: PlannedChanges<'a>) -> BoxFuture<'a, Result<DecidedBy, NotPassed>>;
 }
 
 /// The beginning of what changes would write.

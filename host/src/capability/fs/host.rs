@@ -18,7 +18,7 @@ use super::{
     read, stat,
 };
 use crate::{
-    capability::Capability,
+    capability::{Capability, DecidedBy, Decision, terminal::NotPassed},
     sandbox::{CallState, Kill},
     wit::latest::filesystem::{
         self as wit, Change, Changed, Excerpt, Fault, Filter, Findings, Found, LinesQuery, Listing, Metadata, Piece,
@@ -69,10 +69,17 @@ impl CallState {
                 let planned = PlannedChanges { component: folders.component(), caller, files, preview: &preview };
                 decider.decide_changes(planned).await
             }
-            _ => Err("it needs a person's approval, and there is nobody to ask".to_owned()),
+            _ => {
+                let why = "it needs a person's approval, and there is nobody to ask".to_owned();
+                Err(NotPassed { why, by: DecidedBy::Nobody })
+            }
         };
-        self.approval = Some(if decided.is_ok() { "approved" } else { "refused" });
-        decided.map_err(|why| {
+        let decision = match &decided {
+            Ok(by) => Decision::approved(*by),
+            Err(no) => Decision::refused(no.by),
+        };
+        self.note(Some(decision));
+        decided.map(drop).map_err(|NotPassed { why, .. }| {
             let named = files.iter().map(|file| format!("{} (obeyed by {})", file.path.display(), file.row.program));
             fault(Reason::Denied, format!("{} was not changed: {why}", named.collect::<Vec<_>>().join(", ")))
         })

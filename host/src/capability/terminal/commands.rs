@@ -19,7 +19,7 @@ use super::{
 use serde::Deserialize;
 
 use crate::{
-    capability::EffectRecorder,
+    capability::{DecidedBy, Decision, EffectRecorder},
     grant::TerminalGrant,
     wit::latest::{Call, Context},
 };
@@ -103,7 +103,7 @@ pub(crate) enum Refusal {
     /// It may not, by the grant or by a rule.
     Denied(String),
     /// Whoever decides said no.
-    Decided(String),
+    Decided(String, DecidedBy),
     /// It can't.
     Fault(Fault),
 }
@@ -248,10 +248,10 @@ impl Caller {
             isolation,
             escalation,
         };
-        let passed = commands.terminals.decider.decide(planned).await.map_err(Refusal::Decided)?;
+        let passed = commands.terminals.decider.decide(planned).await.map_err(|no| Refusal::Decided(no.why, no.by))?;
         // A command may end the host: the call has its line before.
         if let Some(effects) = &self.effects {
-            let approval = passed.by.as_ref().map(|_| "approved");
+            let approval = passed.decided.map(Decision::approved);
             let denied =
                 |why: String| Refusal::Denied(format!("it was not run, since it can't be put on record: {why}"));
             effects.record(approval).map_err(denied)?;

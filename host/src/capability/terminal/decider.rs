@@ -9,6 +9,8 @@ use std::{
 
 use futures_util::future::BoxFuture;
 
+use crate::capability::DecidedBy;
+
 /// A command that is about to run, and all that decides what it would do.
 #[derive(Clone, Copy, Debug)]
 pub struct Planned<'a> {
@@ -99,12 +101,23 @@ pub struct Here<'a> {
 pub struct Passed {
     /// Who gave it and for how long, where somebody had to.
     pub by: Option<String>,
+    /// The same for the audit.
+    pub decided: Option<DecidedBy>,
     /// Whether it will run what is written to it later, so that this is decided about, too.
     pub reads_code: bool,
+}
+
+/// The word that something does not happen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NotPassed {
+    /// Why, and what to do next. For the model.
+    pub why: String,
+    /// Who said so, for the audit.
+    pub by: DecidedBy,
 }
 
 /// Decides about commands before they run.
 pub trait Decider: Debug + Send + Sync {
     /// Lets a command pass, or tells the model why not. It may take as long as it takes: dropping the answer withdraws the question.
-    fn decide<'a>(&'a self, planned: Planned<'a>) -> BoxFuture<'a, Result<Passed, String>>;
+    fn decide<'a>(&'a self, planned: Planned<'a>) -> BoxFuture<'a, Result<Passed, NotPassed>>;
 }

@@ -8,12 +8,12 @@ use wasmtime::component::{HasSelf, Linker};
 use super::{
     Caller, Ended, Fault, Input, Request, Sink, What,
     commands::{Admitted, EscalationWish, Refusal},
-    decider::{EscalationKind, Passed},
+    decider::EscalationKind,
     live,
     process::{self, Watch},
 };
 use crate::{
-    capability::{Capability, fs},
+    capability::{Capability, DecidedBy, Decision, fs},
     sandbox::{CallState, Kill},
     wit::latest::terminal::{
         self as wit, Command, Ending, Excerpt, Match, News, Notice, Options, Outcome, Reason, Status,
@@ -186,7 +186,8 @@ impl CallState {
         let _still = clock.stand_still();
         let sink = self.listener().map(live::told);
         let answer = run(&caller, command, options, timeout, input, wish, sink).await;
-        self.approval = approval(&answer, |outcome| outcome.approval.as_ref()).or(self.approval);
+        let (answer, decided) = told_apart(answer);
+        self.note(decided);
         Ok(answer.map_err(fault))
     }
 
@@ -201,7 +202,8 @@ impl CallState {
         let clock = Arc::clone(&self.clock);
         let _still = clock.stand_still();
         let answer = start(&caller, command, options, watch, wish).await;
-        self.approval = approval(&answer, |status| status.approval.as_ref()).or(self.approval);
+        let (answer, decided) = told_apart(answer);
+        self.note(decided);
         Ok(answer.map_err(fault))
     }
 }
@@ -214,12 +216,12 @@ fn wish(escalation: wit::Escalation) -> EscalationWish {
     EscalationWish { to, reason: escalation.reason }
 }
 
-/// What the audit says of a decision, where there was one.
-fn approval<T>(answer: &Result<T, Refusal>, by: impl Fn(&T) -> Option<&String>) -> Option<&'static str> {
+/// What the guest is told, and what the audit says of a decision, where there was one.
+fn told_apart<T>(answer: Result<(T, Option<DecidedBy>), Refusal>) -> (Result<T, Refusal>, Option<Decision>) {
     match answer {
-        Ok(done) => by(done).map(|_| "approved"),
-        Err(Refusal::Decided(_)) => Some("refused"),
-        Err(_) => None,
+        Ok((done, by)) => (Ok(done), by.map(Decision::approved)),
+        Err(Refusal::Decided(why, by)) => (Err(Refusal::Decided(why, by)), Some(Decision::refused(by))),
+        Err(why) => (Err(why), None),
     }
 }
 
@@ -235,7 +237,7 @@ async fn run(
     input: Option<Vec<u8>>,
     wish: Option<EscalationWish>,
     sink: Option<Sink>,
-) -> Result<Outcome, Refusal> {
+) -> Result<(Outcome, Option<DecidedBy>), Refusal> {
     let workdir = options.workdir.map(PathBuf::from);
     let Admitted { what, passed, decided, sandbox } =
         caller.admit(what(command), workdir.as_deref(), input.as_deref(), wish).await?;
@@ -250,7 +252,7 @@ async fn run(
         ..Request::new(what)
     };
     let outcome = caller.terminal().await?.run(caller.name(), request).await?;
-    Ok(Outcome {
+    let done = Outcome {
         ended: ended(outcome.ended),
         code: outcome.ended.code(),
         output: masked(outcome.output.text),
@@ -259,7 +261,8 @@ async fn run(
         left: outcome.left,
         directory: outcome.cwd.to_string_lossy().into_owned(),
         approval: passed.by,
-    })
+    };
+    Ok((done, passed.decided))
 }
 
 async fn start(
@@ -268,15 +271,15 @@ async fn start(
     options: Options,
     watch: wit::Watch,
     wish: Option<EscalationWish>,
-) -> Result<Status, Refusal> {
+) -> Result<(Status, Option<DecidedBy>), Refusal> {
     let workdir = options.workdir.map(PathBuf::from);
-    let Admitted { what, passed: Passed { by, reads_code }, decided, sandbox } =
+    let Admitted { what, passed, decided, sandbox } =
         caller.admit(what(command), workdir.as_deref(), None, wish).await?;
     let request = Request { workdir, pty: options.pty, decided: Some(decided), sandbox, ..Request::new(what) };
     let watch = Watch { end: watch.end, patterns: watch.patterns };
     // A program with a terminal may offer a shell at any key.
-    let started = caller.start(request, watch, reads_code || options.pty).await?;
-    Ok(Status { approval: by, ..status(started) })
+    let started = caller.start(request, watch, passed.reads_code || options.pty).await?;
+    Ok((Status { approval: passed.by, ..status(started) }, passed.decided))
 }
 
 fn what(command: Command) -> What {
@@ -338,7 +341,7 @@ fn denied(message: String) -> wit::Fault {
 
 fn fault(refusal: Refusal) -> wit::Fault {
     let fault = match refusal {
-        Refusal::Denied(message) | Refusal::Decided(message) => return denied(message),
+        Refusal::Denied(message) | Refusal::Decided(message, _) => return denied(message),
         Refusal::Fault(fault) => fault,
     };
     let reason = match &fault {

@@ -38,7 +38,7 @@ pub use backend::{Backend, SandboxPolicy, Target};
 pub use child::{Afterwards, Child, Launcher};
 pub(crate) use commands::{Caller, Commands};
 pub use commands::{EscalationRule, EscalationRules};
-pub use decider::{Decider, Escalation, EscalationKind, Here, Isolation, Passed, Planned};
+pub use decider::{Decider, Escalation, EscalationKind, Here, Isolation, NotPassed, Passed, Planned};
 pub use fault::Fault;
 pub use front::Terminal;
 pub(super) use host::link;

@@ -7,8 +7,9 @@ use super::{
     place,
 };
 use crate::{
-    approval::{Keep, Remembered, add_to_document},
+    approval::{Keep, Remembered, add_to_document, quoted, remove_from_document},
     component::Digest,
+    policy::{NamePattern, PolicyAction, PolicyLayoutError, PolicyRule},
 };
 
 use toml_edit::{DocumentMut, TomlError};
@@ -38,6 +39,24 @@ pub enum EditError {
     /// What is to be taken away is not there.
     #[error("{0}")]
     NothingToRevoke(String),
+    /// The policy is laid out in a way that is not understood.
+    #[error("failed to change {}: {why}", path.display())]
+    Policy {
+        /// The file.
+        path: PathBuf,
+        /// Where.
+        why: PolicyLayoutError,
+    },
+    /// Rules of the policy that stand before the entry decide otherwise.
+    #[error("failed to set {pattern} to {action} in {}: another rule decides before it; move it by hand", path.display())]
+    NotDecisive {
+        /// The file.
+        path: PathBuf,
+        /// The tool.
+        pattern: String,
+        /// What it was to be.
+        action: PolicyAction,
+    },
     /// The changed text does not say what it should. The file is laid out in a way that is not understood.
     #[error("failed to change [tools.{name}] in {} as it is laid out; change it by hand", path.display())]
     Layout {
@@ -257,6 +276,23 @@ impl GrantFile {
         Ok(Revoked { removed, removed_commands, removed_ask, grant })
     }
 
+    /// Sets what happens to calls of a tool, or of all that a pattern names, where no condition says otherwise.
+    pub fn set_policy(&self, pattern: &NamePattern, action: PolicyAction) -> Result<(), EditError> {
+        let file = self.lock()?;
+        let path = || self.path.clone();
+        let (_, mut document) = self.parse(&file, pattern.as_str())?;
+        document.set_policy(pattern, action).map_err(|why| EditError::Policy { path: path(), why })?;
+        let text = document.text();
+        let policy = Config::parse(&self.path, &text)?.policy;
+        // What holds for a call that meets no condition. Patterns are not tried: they stand for many tools.
+        let decided =
+            policy.rules().iter().find(|rule| rule.is_unconditional() && rule.pattern().matches(pattern.as_str()));
+        if pattern.is_exact() && decided.map(PolicyRule::action) != Some(action) {
+            return Err(EditError::NotDecisive { path: path(), pattern: pattern.as_str().into(), action });
+        }
+        file.replace(&text).map_err(|why| EditError::Write { path: path(), why })
+    }
+
     fn lock(&self) -> Result<Locked, EditError> {
         let fail = |why| ConfigError::Read { path: self.path.clone(), why };
         Ok(Locked::open(&self.path, self.named).map_err(fail)?)
@@ -333,6 +369,32 @@ impl Keep for GrantFile {
             return Err(format!("{} is laid out in a way that is not understood", self.path.display()));
         }
         file.replace(&text).map_err(|why| format!("failed to change {}: {why}", self.path.display()))
+    }
+
+    fn options(&self) -> String {
+        let default = crate::default_home().map(|home| home.join("hermes.toml"));
+        match default.is_ok_and(|default| default == self.path) {
+            true => String::new(),
+            false => format!(" --config {}", quoted(&self.path.to_string_lossy())),
+        }
+    }
+}
+
+impl GrantFile {
+    /// Takes an entry of `[[approval.allow]]` away, by its place from 0, and answers it. Nothing where there is none.
+    pub fn forget_approval(&self, at: usize) -> Result<Option<Remembered>, String> {
+        let file = self.lock().map_err(|why| why.to_string())?;
+        let config = Config::parse(&self.path, file.text()).map_err(|why| why.to_string())?;
+        let Some(gone) = config.approval.allow.get(at) else { return Ok(None) };
+        let mut document: DocumentMut = file.text().parse().map_err(|why: TomlError| why.to_string())?;
+        remove_from_document(&mut document, at).map_err(|why| why.to_string())?;
+        let text = document.to_string();
+        let left = Config::parse(&self.path, &text).map_err(|why| why.to_string())?.approval.allow;
+        if left.len() + 1 != config.approval.allow.len() {
+            return Err(format!("{} is laid out in a way that is not understood", self.path.display()));
+        }
+        file.replace(&text).map_err(|why| format!("failed to change {}: {why}", self.path.display()))?;
+        Ok(Some(gone.clone()))
     }
 }
 

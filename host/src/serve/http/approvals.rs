@@ -26,7 +26,10 @@ use super::{
     problem::{Problem, json, json_text},
     query::Parameters,
 };
-use crate::approval::{Answer, AnswerError, Attendance, QuestionId, Queue, Shown};
+use crate::{
+    approval::{Answer, AnswerError, Attendance, QuestionId, Queue, Shown},
+    capability::DecidedBy,
+};
 
 /// The questions that wait.
 #[derive(Debug, Serialize, ToSchema)]
@@ -135,7 +138,8 @@ pub(super) async fn answer(
         (Ok(answer), None) => answer,
     };
     let word = answer.word();
-    api.host.approvals().answer(&QuestionId::from_client(&id), answer).map_err(|why| {
+    let id_asked = QuestionId::from_client(&id);
+    api.host.approvals().answer_from(&id_asked, answer, DecidedBy::Api).map_err(|why| {
         let text = why.to_string();
         match why {
             AnswerError::Unknown => Problem::not_found(text),

@@ -56,6 +56,7 @@ pub(super) async fn audit(State(api): State<Api>, uri: Uri) -> Result<Response, 
     let filter = Filter {
         tool: query.one("tool", |name| Ok::<_, &str>(name.to_owned()))?,
         since: query.one("since", |text| parse_since(text, Timestamp::now()))?,
+        call: None,
     };
     query.end()?;
     // Up to the limit of `number`, so it fits.

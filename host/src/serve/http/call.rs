@@ -22,7 +22,7 @@ use crate::{
     dispatch::{BATCH_CALLS, BatchCall, BatchTooLarge, CallContext, ErrorKind, Outcome},
     registry::Selection,
     sandbox::KillReason,
-    serve::{OWN_CALL, OWN_SESSION},
+    serve::{HTTP_CLIENT, OWN_CALL, OWN_SESSION},
 };
 
 /// One call.
@@ -179,6 +179,7 @@ fn context(
     Ok(CallContext {
         task_id: id("task_id", OWN_SESSION, task)?,
         session_id: id("session_id", OWN_SESSION, session)?,
+        client: Some(HTTP_CLIENT.to_owned()),
         toolsets: toolsets.map(|enabled| Selection { enabled: Some(enabled), disabled: Vec::new() }),
         ..CallContext::default()
     })

@@ -17,6 +17,7 @@ use super::{
 use crate::{
     DefinitionsRequest,
     registry::{Format, Provider, Selection, ToolsetError},
+    serve::HTTP_CLIENT,
 };
 
 /// The tools that a model may be offered.
@@ -55,6 +56,7 @@ pub(super) async fn tools(State(api): State<Api>, uri: Uri) -> Result<Response, 
     let request = DefinitionsRequest {
         toolsets: Selection { enabled: (!enabled.is_empty()).then_some(enabled), disabled: query.all("without") },
         format: query.one("format", str::parse::<Format>)?.unwrap_or_default(),
+        client: Some(HTTP_CLIENT.to_owned()),
         provider: query.one("provider", str::parse::<Provider>)?.unwrap_or_default(),
         ..DefinitionsRequest::default()
     };

@@ -51,6 +51,9 @@ const KNOWN: &[&str] =
 /// Those of them that 2026-07-28 no longer has.
 const GONE: &[&str] = &["initialize", "logging/setLevel"];
 
+/// Bytes of a client's name: those of programs have under 30.
+const CLIENT_BYTES: usize = 100;
+
 /// Bytes of an unknown method that an error repeats.
 const METHOD_BYTES: usize = 80;
 
@@ -135,7 +138,8 @@ impl Agent {
         let session_id = lasts.then(|| self.session.clone());
         let call_id =
             random_name(crate::serve::OWN_CALL).map_err(|why| ErrorData::internal_error(why.to_string(), None))?;
-        Ok(CallContext { call_id: Some(call_id), task_id, session_id, ..CallContext::default() })
+        let client = client(context);
+        Ok(CallContext { call_id: Some(call_id), task_id, session_id, client, ..CallContext::default() })
     }
 
     /// A task of this client's own, whatever others call theirs: it ends with the client, or once [`TASKS`] others were named since.
@@ -197,6 +201,13 @@ fn identify(meta: &mut Option<MetaObject>) {
     }
 }
 
+/// What the client calls itself. It is the client's own word: the policy and the audit name it, and no more follows from it.
+fn client(context: &RequestContext<RoleServer>) -> Option<String> {
+    let name = one_line(&context.client_info()?.name, CLIENT_BYTES);
+    let is_own = crate::serve::OWN_CLIENTS.contains(&name.as_str());
+    (!name.is_empty()).then(|| if is_own { format!("mcp:{name}") } else { name })
+}
+
 /// Whether a request is of 2026-07-28 or later, where it says all about itself.
 fn is_current(context: &RequestContext<RoleServer>) -> bool {
     context.protocol_version().is_some_and(|version| version.as_str() >= ProtocolVersion::V_2026_07_28.as_str())
@@ -238,7 +249,7 @@ impl ServerHandler for Agent {
     ) -> Result<ListToolsResult, ErrorData> {
         let cursor = request.and_then(|request| request.cursor);
         let is_current = is_current(&context);
-        let mut page = tools::page(&self.shared.host, cursor.as_deref(), is_current).await?;
+        let mut page = tools::page(&self.shared.host, cursor.as_deref(), is_current, client(&context)).await?;
         if is_current {
             identify(&mut page.meta);
         }

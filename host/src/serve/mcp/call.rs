@@ -24,6 +24,7 @@ use super::{
 use crate::{
     CallContext,
     approval::Answer,
+    capability::DecidedBy,
     dispatch::{ErrorKind, Outcome},
     registry::{Entry, TOOL_CALL, TOOL_DESCRIBE},
     sandbox::{Control, Level},
@@ -242,7 +243,8 @@ impl Caller<'_> {
         }
         if let Asked::Decide(question) = asked {
             // Somebody else may have answered meanwhile: then this is too late, and means nothing.
-            let _ = self.shared.host.approvals().answer(question.id(), Answer::refuse("the client gave no answer"));
+            let refusal = Answer::refuse("the client gave no answer");
+            let _ = self.shared.host.approvals().answer_from(question.id(), refusal, DecidedBy::Nobody);
         }
     }
 

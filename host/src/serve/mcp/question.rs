@@ -8,7 +8,10 @@ use serde_json::{Map, Value, json};
 use crate::{
     Host,
     approval::{Answer as Decision, Question},
-    capability::ask::{Answer, Inquiry, THINKING},
+    capability::{
+        DecidedBy,
+        ask::{Answer, Inquiry, THINKING},
+    },
 };
 
 /// The name of a question of the host's own. A tool's questions have names of tools' making, and none of those has a dot.
@@ -70,7 +73,7 @@ impl Asked {
     pub(super) fn answer(self, host: &Host, result: ElicitResult) -> Result<(), NoAnswer> {
         match self {
             Self::Decide(question) => match decided(&result) {
-                Ok(answer) => match host.approvals().answer(question.id(), answer) {
+                Ok(answer) => match host.approvals().answer_from(question.id(), answer, DecidedBy::Client) {
                     Err(why @ crate::approval::AnswerError::NotOffered { .. }) => {
                         Err(NoAnswer { asked: Self::Decide(question), why: why.to_string() })
                     }
@@ -103,10 +106,12 @@ pub(super) fn read(response: &Value) -> Result<ElicitResult, String> {
 }
 
 fn decision(question: &Question) -> Value {
+    // No default: a client that fills it in would answer in the person's place.
+    let (words, titles): (Vec<_>, Vec<_>) = question.titled_choices().into_iter().unzip();
     json!({
         "type": "object",
         "properties": {
-            "decision": {"type": "string", "title": "Decision", "enum": question.choices()},
+            "decision": {"type": "string", "title": "Decision", "enum": words, "enumNames": titles},
             "reason": {"type": "string", "title": "Reason, if you deny it", "maxLength": REASON_CHARS},
         },
         "required": ["decision"],

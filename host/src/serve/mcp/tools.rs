@@ -1,4 +1,4 @@
-//! The list of tools, in pages. It is the same for every client, and its order is that of the names.
+//! The list of tools, in pages, in the order of the names. It is the same for every client, but for tools that the policy hides from it.
 
 use rmcp::{
     ErrorData,
@@ -14,12 +14,17 @@ use crate::{
 };
 
 /// The page after this cursor. A cursor is the last name of the page before: it holds whatever was added or removed meanwhile.
-pub(super) async fn page(host: &Host, cursor: Option<&str>, is_current: bool) -> Result<ListToolsResult, ErrorData> {
+pub(super) async fn page(
+    host: &Host,
+    cursor: Option<&str>,
+    is_current: bool,
+    client: Option<String>,
+) -> Result<ListToolsResult, ErrorData> {
     if let Some(cursor) = cursor.filter(|cursor| !valid_name(cursor)) {
         let why = format!("{:?} is no cursor of this list; begin without one", crate::text::one_line(cursor, 80));
         return Err(ErrorData::invalid_params(why, None));
     }
-    let request = DefinitionsRequest { format: Format::Mcp, ..DefinitionsRequest::default() };
+    let request = DefinitionsRequest { format: Format::Mcp, client, ..DefinitionsRequest::default() };
     let definitions =
         host.definitions(&request).await.map_err(|why| ErrorData::internal_error(why.to_string(), None))?;
     let after = definitions.names.partition_point(|name| cursor.is_some_and(|cursor| name.as_str() <= cursor));
@@ -36,10 +41,10 @@ pub(super) async fn page(host: &Host, cursor: Option<&str>, is_current: bool) ->
     Ok(result)
 }
 
-/// One tool, by its name.
+/// One tool, by its name, for checks of headers before the client is known: none that is hidden from every client.
 pub(super) fn one(host: &Host, name: &str) -> Option<Tool> {
     let catalogue = host.catalogue();
-    let entry = catalogue.get(name)?;
+    let entry = catalogue.get(name).filter(|_| !host.hides(name, None))?;
     let annotations = crate::registry::Annotations::of(entry);
     let tool = Format::Mcp.render(&entry.definition, crate::registry::Provider::default(), annotations);
     for_client(tool, true).ok()

@@ -96,6 +96,7 @@ fn looks(args: &[Arg]) -> bool {
     let Some((word, rest)) = command(args) else { return args.iter().all(Arg::is_known) };
     match word {
         "list" | "inspect" | "definitions" | "toolsets" | "doctor" | "audit" | "completions" => true,
+        "policy" => command(rest).is_none_or(|(word, _)| word == "check"),
         "approvals" => command(rest).is_none_or(|(word, _)| word == "explain"),
         _ => false,
     }
