@@ -20,6 +20,7 @@ mod progress;
 mod prompt;
 mod revoke;
 mod run;
+mod selection;
 mod toolsets;
 mod watch;
 

@@ -5,10 +5,7 @@ use std::{collections::BTreeSet, sync::Arc};
 use futures_util::future::join_all;
 use serde_json::Value;
 
-use super::{
-    Host,
-    call::{has_env, registered},
-};
+use super::Host;
 use crate::{
     component::{Component, Origin},
     dispatch::CHARS_PER_TOKEN,
@@ -123,13 +120,14 @@ impl Host {
 
     /// The tools of these toolsets that can work here, by name, as they describe themselves in each other's company.
     async fn described(&self, toolsets: &Selection) -> Result<Vec<Definition>, ToolsetError> {
-        let catalogue = self.catalogue();
-        let selected = self.toolsets().select(toolsets, &registered(&catalogue), &has_env)?;
+        let current = self.0.current.load_full();
+        let scope = self.scope(&current, Some(toolsets))?;
+        let is_selected = |name: &str| scope.as_ref().is_none_or(|scope| scope.contains(name));
         let entries: Vec<Arc<Entry>> = self
             .list()
             .await
             .into_iter()
-            .filter(|tool| tool.status.is_offered() && selected.contains(&tool.entry.definition.name))
+            .filter(|tool| tool.status.is_offered() && is_selected(&tool.entry.definition.name))
             .map(|tool| tool.entry)
             .collect();
         let names: BTreeSet<&str> = entries.iter().map(|entry| entry.definition.name.as_str()).collect();

@@ -71,7 +71,7 @@ pub(super) fn runs(place: &Place) -> usize {
 /// The call did not do it, and the model is told why.
 pub(super) fn assert_blocked(answered: &Value, why: &str) {
     assert_eq!(answered["isError"], true, "{answered}");
-    assert_eq!(answered["structuredContent"]["status"], "blocked", "{answered}");
+    assert!(text(answered).contains("\nstatus: blocked\n"), "{answered}");
     assert!(text(answered).contains(why), "{why:?} is not in {answered}");
 }
 
@@ -162,8 +162,11 @@ fn what_is_no_answer_is_asked_again_but_not_for_ever() {
 fn a_bare_yes_is_once_and_a_tools_form_still_wants_its_fields() {
     let place = place();
     let mut pipe = asking(&place);
-    let yeses =
-        [json!({"action": "accept", "content": {}}), json!({"action": "accept"}), json!({"action": "accept", "content": null})];
+    let yeses = [
+        json!({"action": "accept", "content": {}}),
+        json!({"action": "accept"}),
+        json!({"action": "accept", "content": null}),
+    ];
     for (n, yes) in yeses.iter().enumerate() {
         // Asked each time: it was for one run, and nothing was remembered.
         let (id, question) = asked(&mut pipe, command());

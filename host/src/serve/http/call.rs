@@ -179,7 +179,7 @@ fn context(
     Ok(CallContext {
         task_id: id("task_id", OWN_SESSION, task)?,
         session_id: id("session_id", OWN_SESSION, session)?,
-        toolsets: toolsets.map(|enabled| Selection { enabled: Some(enabled), disabled: Vec::new() }),
+        toolsets: toolsets.map(|enabled| Selection { enabled: Some(enabled), ..Selection::default() }),
         ..CallContext::default()
     })
 }
