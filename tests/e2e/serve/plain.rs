@@ -30,8 +30,7 @@ fn a_file_and_a_command_come_as_text_and_once() {
     fs::write(work(&place).join("a.txt"), "say \"hi\"\n\tin two lines\n").unwrap();
     let mut pipe = Pipe::legacy(&place, json!({}));
     let read = pipe.call("read_file", json!({"path": "a.txt"}));
-    let expected =
-        json!([{"type": "text", "text": "total_lines: 2\nfile_size: 24\n\n1|say \"hi\"\n2|\tin two lines\n"}]);
+    let expected = json!([{"type": "text", "text": "total_lines: 2\nfile_size: 23\n\n1|say \"hi\"\n2|\tin two lines"}]);
     assert_eq!((&read["content"], read.get("structuredContent")), (&expected, None));
     let ran = pipe.call("terminal", json!({"command": "printf 'a\\n\"b\"\\n'; exit 3"}));
     assert!(text(&ran).starts_with("exit_code: 3\n"), "{ran}");
@@ -110,9 +109,9 @@ fn programs_keep_the_keys() {
     fs::write(&file, "a\n").unwrap();
     let workspace = work(&place).display().to_string();
     let printed = place.run(&["call", "read_file", r#"{"path": "a.txt"}"#, "--workspace", &workspace]);
-    assert_eq!(crate::cli::parse(&printed)["content"], "1|a\n");
+    assert_eq!(crate::cli::parse(&printed)["content"], "1|a");
     let mut command = place.command(&["run", "--http", "127.0.0.1:0", "--workspace", &workspace]);
     let serving = Serving::with_token(&mut command);
     let reply = serving.client.post("/v1/call", &json!({"name": "read_file", "arguments": {"path": "a.txt"}}));
-    assert_eq!(reply.json()["content"], "1|a\n");
+    assert_eq!(reply.json()["content"], "1|a");
 }
