@@ -161,13 +161,8 @@ class Trial:
             hermes = str(self.python / "hermes")
             chat = [hermes, "chat", "-Q", "-q", "go"]
             return [hermes, "--version"], [hermes, "mcp", "test", "hermes-host"], chat, "o\n"
-        cli = [str(self.bin / "mcp-inspector"), "--cli"]
-        if http:
-            token = (self.host_home / "token").read_text().strip()
-            cli += [f"http://{http}/mcp", "--transport", "http", "--header", f"Authorization: Bearer {token}"]
-        else:
-            self.write(self.project / "inspector.json", text)
-            cli += ["--config", "inspector.json", "--server", "hermes-host"]
+        self.write(self.project / "inspector.json", text)
+        cli = [str(self.bin / "mcp-inspector"), "--cli", "--config", "inspector.json", "--server", "hermes-host"]
         call = ["--method", "tools/call", "--tool-name", "read_file", "--tool-arg", "path=notes.txt"]
         version = ["node", "-p", f"require('{self.bin.parent}/@modelcontextprotocol/inspector/package.json').version"]
         return version, [*cli, "--method", "tools/list"], [*cli, *call], ""
@@ -230,7 +225,8 @@ def main():
     install(arguments.programs)
     failed = []
     for client in arguments.clients:
-        for over_http in (False, True):
+        # The inspector reads the configuration of a client that starts its servers.
+        for over_http in (False,) if client == "inspector" else (False, True):
             # Not below /tmp: Codex keeps no helpers there.
             with tempfile.TemporaryDirectory(dir=ROOT / "target") as root:
                 trial = Trial(client, arguments.programs.resolve(), Path(root))
