@@ -45,10 +45,9 @@ fn worked_in(place: &Place, pipe: &mut Pipe, roots: &[Value]) -> (String, String
     assert!(!pipe.answers.contains_key(&read.to_string()), "a call does not run before the folder is known");
     pipe.reply(&asked, json!({ "roots": roots }));
     let read = text(&result(pipe.answer(&read)));
-    let ran = text(&pipe.call("terminal", json!({"command": "cat name; pwd"})));
+    let ran = text(&pipe.call("terminal", json!({"command": "pwd"})));
     let root = fs::canonicalize(place.root.path()).unwrap();
     let pwd = ran.lines().last().unwrap().replace(&format!("{}/", root.display()), "");
-    assert!(ran.contains(&pwd), "{ran}");
     (read.split_once("1|").unwrap().1.trim().to_owned(), pwd)
 }
 
