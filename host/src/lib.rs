@@ -40,7 +40,7 @@ pub mod wit;
 pub use dispatch::CallContext;
 pub use host::{
     BUNDLED, Definitions, DefinitionsRequest, Host, HostBuilder, HostError, LoadEvent, LoadListener, NewFile,
-    PolicyOutcome, RegisterError, ToolStatus, ToolsetStatus, default_home, tokens,
+    PolicyOutcome, RegisterError, ToolStatus, ToolsetStatus, WorkspaceError, default_home, tokens,
 };
 pub use open_file_limit::raise_open_file_limit;
 pub use text::is_hidden;

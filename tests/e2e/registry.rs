@@ -231,7 +231,7 @@ fn names_that_mean_something_to_the_host_are_refused_with_a_reason() {
 /// A caller that was given these toolsets.
 fn scoped(enabled: Option<&[&str]>, disabled: &[&str]) -> CallContext {
     let owned = |names: &[&str]| names.iter().map(ToString::to_string).collect();
-    let toolsets = Some(Selection { enabled: enabled.map(owned), disabled: owned(disabled) });
+    let toolsets = Some(Selection { enabled: enabled.map(owned), disabled: owned(disabled), tools: Vec::new() });
     CallContext { toolsets, ..CallContext::default() }
 }
 

@@ -183,23 +183,30 @@ mod docs {
     }
 
     #[test]
-    fn the_configurations_in_the_readme_are_those_of_the_binary() {
-        for (client, language) in [
-            ("claude-desktop", "json"),
-            ("claude-code", "json"),
-            ("hermes", "yaml"),
-            ("vscode", "json"),
-            ("codex", "toml"),
+    fn the_configurations_in_the_documents_are_those_of_the_binary() {
+        // The folder is written out for clients that do not say which project they work on.
+        let written: &[&str] = &["--workspace", "/home/ada/project"];
+        for (client, language, options) in [
+            ("claude-desktop", "json", written),
+            ("claude-code", "json", &[]),
+            ("hermes", "yaml", written),
+            ("vscode", "json", &[]),
+            ("codex", "toml", &[]),
+            ("gemini", "json", &[]),
+            ("opencode", "json", &[]),
+            ("cursor", "json", &[]),
+            ("zed", "json", written),
+            ("goose", "yaml", written),
+            ("windsurf", "json", written),
         ] {
             let binary = env!("CARGO_BIN_EXE_hermes-host");
-            let arguments = ["run", "--print-config", client, "--workspace", "/home/ada/project"];
             let mut command = std::process::Command::new(binary);
-            let output =
-                command.args(arguments).env_remove("HERMES_HOME").env_remove("HERMES_HOST_TOKEN").output().unwrap();
+            command.args(["run", "--print-config", client]).args(options);
+            let output = command.env_remove("HERMES_HOME").env_remove("HERMES_HOST_TOKEN").output().unwrap();
             let program = std::fs::canonicalize(binary).unwrap();
             let text = String::from_utf8(output.stdout).unwrap();
             let text = text.replace(program.to_str().unwrap(), "/usr/local/bin/hermes-host");
-            check_block("README.md", &format!("config-{client}"), &format!("```{language}\n{text}```\n"));
+            check_block("docs/clients.md", &format!("config-{client}"), &format!("```{language}\n{text}```\n"));
         }
     }
 

@@ -3,20 +3,16 @@
 use anyhow::Result;
 use hermes_host::{
     DefinitionsRequest,
-    registry::{Format, Provider, SearchMode, Selection},
+    registry::{Format, Provider, SearchMode},
 };
 use serde_json::Value;
 
-use super::{OK, Options, output};
+use super::{OK, Options, output, selection::SelectionArgs};
 
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// Only tools of this toolset; may be given several times [default: all]
-    #[arg(long, value_name = "NAME")]
-    toolset: Vec<String>,
-    /// No tools of this toolset; may be given several times
-    #[arg(long, value_name = "NAME")]
-    without: Vec<String>,
+    #[command(flatten)]
+    selection: SelectionArgs,
     /// Whose form: openai, anthropic or mcp
     #[arg(long, default_value = "openai")]
     format: Format,
@@ -38,10 +34,7 @@ pub(super) struct Args {
 pub(super) fn run(options: &Options, args: &Args) -> Result<u8> {
     let host = options.host()?;
     let request = DefinitionsRequest {
-        toolsets: Selection {
-            enabled: (!args.toolset.is_empty()).then(|| args.toolset.clone()),
-            disabled: args.without.clone(),
-        },
+        toolsets: args.selection.selection(),
         client: args.client.clone(),
         format: args.format,
         provider: args.provider,

@@ -22,6 +22,7 @@ mod progress;
 mod prompt;
 mod revoke;
 mod run;
+mod selection;
 mod table;
 mod toolsets;
 mod watch;

@@ -7,7 +7,7 @@ use std::{
 
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
-use hermes_host::{Host, HostBuilder, grant::GrantFile};
+use hermes_host::{Host, HostBuilder, dispatch::ResultForm, grant::GrantFile, registry::Selection};
 use tracing_subscriber::filter::LevelFilter;
 
 use super::{
@@ -117,9 +117,17 @@ impl Options {
     }
 
     /// The host for a server: clients and whoever attends to the questions are asked.
-    pub(super) fn serving_host(&self, token_file: Option<&Path>) -> Result<Host> {
+    pub(super) fn serving_host(
+        &self,
+        token_file: Option<&Path>,
+        offered: Selection,
+        results: Option<ResultForm>,
+    ) -> Result<Host> {
         let progress = Progress::new(self.quiet);
-        let mut builder = self.builder()?.on_load(progress.listener());
+        let mut builder = self.builder()?.on_load(progress.listener()).offer(offered);
+        if let Some(form) = results {
+            builder = builder.result_form(form);
+        }
         if let Some(file) = token_file {
             builder = builder.secret_file(absolute(file)?);
         }
@@ -142,7 +150,7 @@ impl Options {
         }
         let workspace = absolute(self.workspace.as_deref().unwrap_or(Path::new(".")))?;
         let program = std::env::current_exe().context("failed to find this program")?;
-        Ok(Launch { program, workspace, options, http })
+        Ok(Launch { program, workspace, is_workspace_named: self.workspace.is_some(), options, http })
     }
 
     /// The host, with a progress bar while components compile, and with the person at the terminal to ask.

@@ -2,6 +2,7 @@
 
 use std::{
     collections::HashSet,
+    ffi::OsString,
     net::{Ipv4Addr, SocketAddr},
     path::{Path, PathBuf},
     sync::Arc,
@@ -13,6 +14,7 @@ use hermes_host::{
     approval::{Approver, News, Question, Queue},
     capability::DecidedBy,
     component::Watcher,
+    dispatch::ResultForm,
     serve::{
         http::{Metrics, Server, Settings, TOKEN_ENV, Token, TokenFile, guarded, router},
         mcp::{CallListener, Mcp},
@@ -32,6 +34,7 @@ use super::{
     output,
     print_config::{self, Client, Http, TokenSource},
     prompt::Prompt,
+    selection::SelectionArgs,
     watch::{Config, watch},
 };
 
@@ -56,6 +59,12 @@ pub(super) struct Args {
     /// A name that HTTP clients may call this server by, beside its address; may be given several times
     #[arg(long, value_name = "NAME")]
     allow_host: Vec<String>,
+    #[command(flatten)]
+    selection: SelectionArgs,
+    /// How MCP clients get results that are mostly text, such as a file's: as text, or as JSON with a structured copy [default:
+    /// as configured, else text]
+    #[arg(long, value_name = "FORM")]
+    results: Option<ResultForm>,
     /// Print what to paste into a client's configuration, and do nothing else
     #[arg(long, value_name = "CLIENT")]
     print_config: Option<Client>,
@@ -116,7 +125,11 @@ pub(super) fn run(options: &Options, args: &Args, is_http_named: bool) -> Result
     if let Some(client) = args.print_config {
         // A token and names of the server are for HTTP alone, so whoever gives them means it.
         let is_http = is_http_named || args.token_file.is_some() || !args.allow_host.is_empty();
-        let launch = options.launch(is_http.then(|| args.launch(options)).transpose()?)?;
+        let mut launch = options.launch(is_http.then(|| args.launch(options)).transpose()?)?;
+        launch.options.extend(args.selection.words().map(OsString::from));
+        if let Some(form) = args.results {
+            launch.options.extend(["--results", form.name()].map(OsString::from));
+        }
         let printed = print_config::render(client, &launch)?;
         output::paste(&printed.stdout)?;
         options.note(printed.hint.trim_end());
@@ -134,7 +147,10 @@ pub(super) fn run(options: &Options, args: &Args, is_http_named: bool) -> Result
         Some(settings) => Some(runtime.block_on(async { Server::bind(settings) })?),
         None => None,
     };
-    let host = options.serving_host(token_file)?;
+    let host = options.serving_host(token_file, args.selection.selection(), args.results)?;
+    for name in args.selection.tools().iter().filter(|name| host.catalogue().get(name).is_none()) {
+        options.warn(&format!("there is no tool {name:?} yet; hermes-host list shows the names"));
+    }
     match args.stdio {
         true => options.note(&format!("Commands: {}", config.file.read()?.terminal.summary())),
         false if options.quiet => {}

@@ -9,12 +9,12 @@ use std::{
 
 use serde::Deserialize;
 
-use super::{Grant, HookGrant, Standing, TerminalConfig, file::read_own};
+use super::{Grant, HookGrant, Standing, TerminalConfig, Workspaces, file::read_own};
 use crate::{
     approval::Approval,
     audit::AuditConfig,
     component::{Digest, Identity},
-    dispatch::Thresholds,
+    dispatch::{ResultForm, Thresholds},
     policy::ToolPolicy,
     registry::{ToolSearch, Toolset, Toolsets},
 };
@@ -47,8 +47,22 @@ pub struct Config {
     /// Where commands run.
     #[serde(default)]
     pub terminal: TerminalConfig,
+    /// How clients of MCP are served.
+    #[serde(default)]
+    pub mcp: McpConfig,
+    /// Folders that a client may choose as the workspace.
+    #[serde(default)]
+    pub workspaces: Workspaces,
     /// Tokens of the model's context window. Smaller windows get smaller results.
     pub context_window: Option<u64>,
+}
+
+/// How clients of MCP are served.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct McpConfig {
+    /// How results of tools reach them.
+    pub results: ResultForm,
 }
 
 /// The file can't be used.
@@ -205,6 +219,8 @@ mod tests {
         assert!(parse("[hooks.a]\non_failures = \"allow\"").is_err());
         assert!(parse("[hooks.a]\nlimits = { result_chars = 1 }").is_err());
         assert!(parse("[tool_search]\nenable = \"on\"").is_err());
+        assert!(parse("[mcp]\nresult = \"text\"").is_err());
+        assert!(parse("[mcp]\nresults = \"xml\"").is_err());
     }
 
     #[test]

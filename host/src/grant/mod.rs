@@ -14,18 +14,20 @@ mod rows;
 mod standing;
 mod terminal;
 mod units;
+mod workspaces;
 
 use std::{path::PathBuf, time::Duration};
 
 use serde::Deserialize;
 
-pub use config::{Config, ConfigError};
+pub use config::{Config, ConfigError, McpConfig};
 pub use edit::{EditError, GrantFile, Granted, Revoked, Taken, Unwanted, UnwantedCommands, Wanted};
 pub use find::{FindError, Found, asks_for_answers, asks_for_commands, asks_for_files, find};
 pub use folder::{Access, FolderGrant, Links, Secrets};
 pub use place::{resolve, to_grant};
 pub use standing::{Pin, Stale, Standing};
 pub use terminal::{Backend, ExecGrant, TerminalConfig, TerminalGrant};
+pub use workspaces::Workspaces;
 
 use crate::{component::Digest, dispatch::OnFailure, sandbox::Limits};
 

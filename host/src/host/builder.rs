@@ -20,9 +20,10 @@ use crate::{
     component::{
         Cache, CacheError, CompileLimits, Compiler, Loader, ScanError, check_writable, make_folder, scan, worker,
     },
-    dispatch::{Hook, Interceptor, Pipeline, Spill, Validation},
+    dispatch::{Hook, Interceptor, Pipeline, ResultForm, Spill, Validation},
     grant::{ConfigError, GrantFile},
-    registry::{Availability, Redescriptions, ToolsetError},
+    paths::workspace::Workspace,
+    registry::{Availability, Redescriptions, Selection, ToolsetError},
     sandbox::Sandbox,
 };
 
@@ -52,7 +53,7 @@ pub enum HostError {
     /// The configuration can't be used.
     #[error(transparent)]
     Config(#[from] ConfigError),
-    /// A toolset that was added at run time can't be used beside the configuration's.
+    /// A toolset that was added at run time can't be used beside the configuration's, or one that is to be offered is not there.
     #[error(transparent)]
     Toolset(#[from] ToolsetError),
     /// The audit can't be written.
@@ -82,6 +83,8 @@ pub struct HostBuilder {
     hook_folders: Vec<PathBuf>,
     secret_files: Vec<PathBuf>,
     workspace: Option<PathBuf>,
+    offered: Selection,
+    result_form: Option<ResultForm>,
     without_bundled: bool,
     compiler: Option<Compiler>,
     listener: Option<LoadListener>,
@@ -125,6 +128,18 @@ impl HostBuilder {
     /// The folder that relative paths in arguments start from. Default: the current one.
     pub fn workspace(mut self, folder: impl Into<PathBuf>) -> Self {
         self.workspace = Some(folder.into());
+        self
+    }
+
+    /// The tools that there are for callers: others are neither listed nor found nor called. Default: all.
+    pub fn offer(mut self, tools: Selection) -> Self {
+        self.offered = tools;
+        self
+    }
+
+    /// How results reach clients of MCP. Default: as `results` below `[mcp]` in the grants file says.
+    pub fn result_form(mut self, form: ResultForm) -> Self {
+        self.result_form = Some(form);
         self
     }
 
@@ -223,9 +238,11 @@ impl HostBuilder {
         for folder in folders.iter().chain(&hook_folders) {
             scan(folder)?;
         }
+        let is_workspace_named = self.workspace.is_some();
         let workspace = self.workspace.unwrap_or_else(|| ".".into());
         let workspace = std::path::absolute(workspace).map_err(HostError::Workspace)?;
         let file = GrantFile { path: config.clone(), named: config_is_named, workspace: workspace.clone() };
+        let workspace = Arc::new(Workspace::new(workspace));
         let mut gate = Gate::new(Default::default()).with_keep(Arc::new(file));
         if let Some(approver) = self.approver {
             gate = gate.with_approver(approver);
@@ -244,10 +261,13 @@ impl HostBuilder {
         let host = Host(Arc::new(Inner {
             config,
             config_is_named,
-            workspace: workspace.clone(),
+            workspace: Arc::clone(&workspace),
+            is_workspace_named,
             folders,
             hook_folders,
             secret_files: self.secret_files,
+            offered: self.offered,
+            result_form: self.result_form,
             bundled: if self.without_bundled { &[] } else { BUNDLED },
             listener: self.listener,
             hooks: self.hooks,
@@ -259,7 +279,7 @@ impl HostBuilder {
             }),
             files: Arc::new(Shared::with_decider(Arc::clone(&gate) as _)),
             people: Arc::default(),
-            terminals: Arc::new(Terminals::new(launcher, workspace.clone(), own_paths, gate, self.notices)),
+            terminals: Arc::new(Terminals::new(launcher, workspace, own_paths, gate, self.notices)),
             availability: Availability::default(),
             redescriptions: Redescriptions::default(),
             instance: format!("{:08x}", RandomState::new().hash_one(std::process::id()) as u32),
@@ -269,6 +289,8 @@ impl HostBuilder {
             home,
         }));
         host.reload()?;
+        // Toolsets that are not there would refuse every call and every list.
+        host.scope(&host.0.current.load(), None)?;
         Ok(host)
     }
 }

@@ -15,7 +15,7 @@ use crate::{
         self, BATCH_CALLS, BATCH_WALL, BatchCall, BatchTooLarge, CallContext, CallError, ErrorKind, Incoming, Outcome,
         Safety, Target, bound_turn,
     },
-    registry::{Catalogue, Registered, Selection, TOOL_CALL},
+    registry::{Catalogue, Registered, Selection, TOOL_CALL, ToolsetError},
     sandbox::Control,
 };
 
@@ -28,13 +28,13 @@ impl Host {
         let caller = ToolScope { toolsets: context.toolsets.clone(), client: context.client.clone() };
         let incoming = Incoming { name, arguments, call_id, context };
         let target = match Bridge::named(name) {
-            None => target(&current, name, &caller),
+            None => self.target(&current, name, &caller),
             Some(Bridge::Search) => Target::Host(Box::pin(self.search(arguments, caller))),
             Some(Bridge::Describe) => Target::Host(Box::pin(self.describe(arguments, caller))),
             Some(Bridge::Call) => match bridge::inner_call(arguments) {
                 // From here on it is the call of the real tool: hooks, guardrails and the audit see that one's name.
                 Ok((name, arguments)) => {
-                    let target = target(&current, &name, &caller);
+                    let target = self.target(&current, &name, &caller);
                     let incoming = Incoming { name: &name, arguments: &arguments, ..incoming };
                     return pipeline.run(incoming, target, &current.policy).await;
                 }
@@ -83,9 +83,9 @@ impl Host {
     fn safety(&self, catalogue: &Catalogue, name: &str, arguments: &str) -> Safety {
         if name == TOOL_CALL {
             let Ok((name, arguments)) = bridge::inner_call(arguments) else { return Safety::Barrier };
-            return dispatch::safety(catalogue.get(&name).map(Arc::as_ref), &arguments, &self.0.workspace);
+            return dispatch::safety(catalogue.get(&name).map(Arc::as_ref), &arguments, self.0.workspace.path());
         }
-        dispatch::safety(catalogue.get(name).map(Arc::as_ref), arguments, &self.0.workspace)
+        dispatch::safety(catalogue.get(name).map(Arc::as_ref), arguments, self.0.workspace.path())
     }
 
     /// Characters of a tool's result that a model is shown; what is over goes to a file. Nothing for an unknown tool.
@@ -105,6 +105,45 @@ impl Host {
     fn next_call_id(&self) -> String {
         format!("call-{}-{}", self.0.instance, self.0.calls.fetch_add(1, Ordering::Relaxed) + 1)
     }
+
+    /// Who answers a call of this name by this caller.
+    fn target(&self, current: &Current, name: &str, caller: &ToolScope) -> Target<'static> {
+        let catalogue = &current.catalogue;
+        let scope = match self.scope(current, caller.toolsets.as_ref()) {
+            Ok(scope) => scope,
+            Err(why) => return Target::nobody(CallError::new(ErrorKind::Denied, &why.to_string())),
+        };
+        let is_hidden = |name: &str| current.policy.tools.hides(name, caller.client.as_deref());
+        let reachable = |name: &str| scope.as_ref().is_none_or(|scope| scope.contains(name)) && !is_hidden(name);
+        let unknown = || unknown(catalogue, name, &reachable);
+        match catalogue.get(name) {
+            _ if !reachable(name) => Target::nobody(unknown()),
+            Some(entry) => Target::Tool(Arc::clone(entry)),
+            None => Target::Intercepted(unknown()),
+        }
+    }
+
+    /// The names that a caller may use: of what this host offers, what the caller was given. Nothing where that is all of them.
+    pub(super) fn scope(
+        &self,
+        current: &Current,
+        toolsets: Option<&Selection>,
+    ) -> Result<Option<BTreeSet<String>>, ToolsetError> {
+        let offered = Some(&self.0.offered).filter(|offered| **offered != Selection::default());
+        let select = |selection: &Selection| {
+            current.settings.toolsets.select(selection, &registered(&current.catalogue), &has_env)
+        };
+        Ok(match (offered.map(select).transpose()?, toolsets.map(select).transpose()?) {
+            (Some(offered), Some(given)) => Some(&offered & &given),
+            (offered, given) => offered.or(given),
+        })
+    }
+
+    /// Whether a tool of this name is among those that this host offers, there or not.
+    pub fn offers(&self, name: &str) -> bool {
+        let scope = self.scope(&self.0.current.load(), None);
+        scope.is_ok_and(|scope| scope.is_none_or(|scope| scope.contains(name)))
+    }
 }
 
 /// What a caller may use: the tools of its toolsets that are not hidden from it.
@@ -112,30 +151,6 @@ impl Host {
 pub(super) struct ToolScope {
     pub(super) toolsets: Option<Selection>,
     pub(super) client: Option<String>,
-}
-
-/// Who answers a call of this name by this caller.
-fn target(current: &Current, name: &str, caller: &ToolScope) -> Target<'static> {
-    let catalogue = &current.catalogue;
-    let scope = match scope(current, caller.toolsets.as_ref()) {
-        Ok(scope) => scope,
-        Err(error) => return Target::nobody(error),
-    };
-    let is_hidden = |name: &str| current.policy.tools.hides(name, caller.client.as_deref());
-    let reachable = |name: &str| scope.as_ref().is_none_or(|scope| scope.contains(name)) && !is_hidden(name);
-    let unknown = || unknown(catalogue, name, &reachable);
-    match catalogue.get(name) {
-        _ if !reachable(name) => Target::nobody(unknown()),
-        Some(entry) => Target::Tool(Arc::clone(entry)),
-        None => Target::Intercepted(unknown()),
-    }
-}
-
-/// The names that the caller may use, where it is not all of them.
-fn scope(current: &Current, toolsets: Option<&Selection>) -> Result<Option<BTreeSet<String>>, CallError> {
-    let Some(selection) = toolsets else { return Ok(None) };
-    let names = current.settings.toolsets.select(selection, &registered(&current.catalogue), &has_env);
-    names.map(Some).map_err(|why| CallError::new(ErrorKind::Denied, &why.to_string()))
 }
 
 /// Which tools were registered under which toolset.

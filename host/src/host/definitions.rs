@@ -5,10 +5,7 @@ use std::{collections::BTreeSet, sync::Arc};
 use futures_util::future::join_all;
 use serde_json::Value;
 
-use super::{
-    Host,
-    call::{has_env, registered},
-};
+use super::Host;
 use crate::{
     component::{Component, Origin},
     dispatch::CHARS_PER_TOKEN,
@@ -129,16 +126,17 @@ impl Host {
 
     /// The tools of these toolsets that can work here, by name, as they describe themselves in each other's company.
     async fn described(&self, toolsets: &Selection, client: Option<&str>) -> Result<Vec<Definition>, ToolsetError> {
-        let (catalogue, policy) = (self.catalogue(), Arc::clone(&self.0.current.load().policy));
-        let selected = self.toolsets().select(toolsets, &registered(&catalogue), &has_env)?;
+        let current = self.0.current.load_full();
+        let scope = self.scope(&current, Some(toolsets))?;
+        let is_selected = |name: &str| {
+            scope.as_ref().is_none_or(|scope| scope.contains(name)) && !current.policy.tools.hides(name, client)
+        };
         let entries: Vec<Arc<Entry>> = self
             .list()
             .await
             .into_iter()
-            .filter(|tool| tool.status.is_offered())
+            .filter(|tool| tool.status.is_offered() && is_selected(&tool.entry.definition.name))
             .map(|tool| tool.entry)
-            .filter(|entry| selected.contains(&entry.definition.name))
-            .filter(|entry| !policy.tools.hides(&entry.definition.name, client))
             .collect();
         let names: BTreeSet<&str> = entries.iter().map(|entry| entry.definition.name.as_str()).collect();
         let changes = self.redescribed(&entries, &names).await;

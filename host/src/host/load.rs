@@ -181,6 +181,8 @@ impl Host {
             toolsets,
             tool_search: config.tool_search,
             context_window: config.context_window,
+            result_form: config.mcp.results,
+            workspaces: config.workspaces.clone(),
             hooks,
             refused_hooks,
         };

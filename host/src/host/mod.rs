@@ -9,6 +9,7 @@ mod load;
 mod policy;
 mod register;
 mod terms;
+mod workspace;
 
 use std::{
     path::{Path, PathBuf},
@@ -24,13 +25,16 @@ pub use list::{ToolStatus, ToolsetStatus};
 pub use load::{LoadEvent, LoadListener, NewFile};
 pub use policy::PolicyOutcome;
 pub use register::RegisterError;
+pub use workspace::WorkspaceError;
 
 use crate::{
     approval::Queue,
     capability::{ask::People, fs::Shared, terminal::Terminals},
     component::{Component, ComponentFile, Digest, Hooks, Refusal},
-    dispatch::{Hook, Pipeline, Policy},
-    registry::{Availability, Catalogue, Redescriptions, ToolSearch, Toolset, Toolsets},
+    dispatch::{Hook, Pipeline, Policy, ResultForm},
+    grant::Workspaces,
+    paths::workspace::Workspace,
+    registry::{Availability, Catalogue, Redescriptions, Selection, ToolSearch, Toolset, Toolsets},
     sandbox::Sandbox,
 };
 
@@ -56,11 +60,17 @@ struct Inner {
     home: PathBuf,
     config: PathBuf,
     config_is_named: bool,
-    workspace: PathBuf,
+    workspace: Arc<Workspace>,
+    /// Whether whoever started the host named it.
+    is_workspace_named: bool,
     folders: Vec<PathBuf>,
     hook_folders: Vec<PathBuf>,
     /// Files that no tool and no command may see.
     secret_files: Vec<PathBuf>,
+    /// The tools that there are for callers.
+    offered: Selection,
+    /// How results reach clients of MCP, where it is not as the operator's file says.
+    result_form: Option<ResultForm>,
     bundled: &'static [(&'static str, &'static [u8])],
     listener: Option<LoadListener>,
     hooks: Vec<Arc<dyn Hook>>,
@@ -105,6 +115,8 @@ struct Settings {
     toolsets: Toolsets,
     tool_search: ToolSearch,
     context_window: Option<u64>,
+    result_form: ResultForm,
+    workspaces: Workspaces,
     /// The hooks that were loaded, and the files of their folders that were refused.
     hooks: Vec<Arc<Component<Hooks>>>,
     refused_hooks: Vec<Refusal>,
@@ -114,7 +126,11 @@ impl Settings {
     fn is_same(&self, other: &Self) -> bool {
         let same_hooks = self.hooks.len() == other.hooks.len()
             && self.hooks.iter().zip(&other.hooks).all(|(one, other)| Arc::ptr_eq(one, other));
-        same_hooks && self.stale == other.stale && self.offers_as(other) && self.refused_hooks == other.refused_hooks
+        same_hooks
+            && self.stale == other.stale
+            && self.offers_as(other)
+            && self.refused_hooks == other.refused_hooks
+            && self.workspaces == other.workspaces
     }
 
     /// Whether the same tools would be listed.
@@ -122,6 +138,7 @@ impl Settings {
         self.toolsets == other.toolsets
             && self.tool_search == other.tool_search
             && self.context_window == other.context_window
+            && self.result_form == other.result_form
     }
 }
 
@@ -200,6 +217,11 @@ impl Host {
     /// The toolsets: presets, the operator's and those added at run time.
     pub fn toolsets(&self) -> Toolsets {
         self.0.current.load().settings.toolsets.clone()
+    }
+
+    /// How results reach clients of MCP: as the embedding program said, else as the operator did.
+    pub fn result_form(&self) -> ResultForm {
+        self.0.result_form.unwrap_or_else(|| self.0.current.load().settings.result_form)
     }
 
     /// The components that watch over calls.

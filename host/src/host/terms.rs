@@ -30,7 +30,7 @@ impl Host {
         // The operator's words come first: where both name a folder, theirs say whether secrets are shown.
         let folders = granted.into_iter().chain(bundled.into_iter().flatten()).filter_map(|folder| {
             // A path that can't be located was refused when the configuration was read.
-            let path = folder.located(&self.0.workspace).ok()?;
+            let path = folder.located(self.0.workspace.path()).ok()?;
             Some(Folder::new(path, folder.access, folder.secrets, folder.hard_links))
         });
         let own = Own {
@@ -40,7 +40,7 @@ impl Host {
             secrets: self.0.secret_files.clone(),
         };
         let folders =
-            Folders::new(component.name, &self.0.workspace, folders.collect(), own, Arc::clone(&self.0.files));
+            Folders::new(component.name, self.0.workspace.path(), folders.collect(), own, Arc::clone(&self.0.files));
         let folders = folders.with_stale(stale.clone());
         let commands = self.commands(config, component.name, grant.map(|grant| grant.terminal()).cloned(), is_bundled);
         let asking = grant.is_some_and(|grant| grant.ask()).then(|| {
@@ -65,7 +65,7 @@ impl Host {
         if grant.is_empty() {
             return None;
         }
-        let place = config.terminal.place(is_bundled, &grant, &self.0.workspace);
+        let place = config.terminal.place(is_bundled, &grant, self.0.workspace.path());
         let escalations = config.terminal.escalations(is_bundled);
         let (component, terminals) = (component.to_owned(), Arc::clone(&self.0.terminals));
         Some(Arc::new(Commands { component, grant, place, escalations, terminals }))

@@ -6,3 +6,4 @@
 pub(crate) mod credentials;
 pub(crate) mod obeyed;
 mod pattern;
+pub(crate) mod workspace;

@@ -68,7 +68,7 @@ fn host(bytes: &[u8]) -> (Place, Host) {
 }
 
 fn definitions(host: &Host, without: &[&str]) -> Definitions {
-    let toolsets = Selection { enabled: None, disabled: without.iter().map(ToString::to_string).collect() };
+    let toolsets = Selection { disabled: without.iter().map(ToString::to_string).collect(), ..Selection::default() };
     pollster::block_on(host.definitions(&DefinitionsRequest { toolsets, ..DefinitionsRequest::default() })).unwrap()
 }
 

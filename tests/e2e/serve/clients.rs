@@ -9,7 +9,7 @@ use std::{fs, time::Instant};
 
 use serde_json::{Value, json};
 
-use self::conversation::{Client, Conversation, Door, PATIENCE, each, meet};
+use self::conversation::{APPROVED, Client, Conversation, Door, PATIENCE, each, meet};
 use crate::{cli::stdout, guest};
 
 /// The names of the tools that a client was given.
@@ -160,6 +160,24 @@ fn a_tool_that_asks_twice_remembers_the_first_answer() {
             assert!(asked["message"].as_str().unwrap().contains(step), "{talk}: {asked}");
         }
         assert_eq!(text(&talk.expect("result")), "Ada likes green.", "{talk}");
+    });
+}
+
+/// What Hermes Agent's handler of elicitations sends (`tools/mcp_tool.py`, 0.19): its approval prompt shows no fields, a yes is
+/// `accept` with an empty object, a no is `decline`, and its own deadline is `cancel`.
+#[test]
+fn a_bare_yes_approves_one_call() {
+    each(&[], |talk| {
+        let arguments = json!({"value": 5, "from": "km", "to": "m"});
+        let yes = json!({"action": "accept", "content": {}});
+        for (answer, refused) in [(&yes, false), (&yes, false), (&json!({"action": "decline"}), true)] {
+            talk.ask(APPROVED, arguments.clone(), json!([answer]));
+            let asked = talk.expect("asked");
+            assert_eq!(asked["form"]["required"], json!(["decision"]), "{talk}: {asked}");
+            let result = talk.expect("result");
+            assert_eq!(result["isError"].as_bool().unwrap_or_default(), refused, "{talk}: {result}");
+            assert_eq!(text(&result).contains("5000"), !refused, "{talk}: {result}");
+        }
     });
 }
 

@@ -5,7 +5,7 @@ use std::{
     collections::{HashMap, HashSet},
     io::{BufRead, BufReader, Read, Write},
     path::PathBuf,
-    process::{Child, ExitStatus, Stdio},
+    process::{Child, Command, ExitStatus, Stdio},
     sync::mpsc::{self, RecvTimeoutError},
     thread::{self, JoinHandle},
     time::{Duration, Instant},
@@ -45,7 +45,11 @@ impl Pipe {
     /// With further options.
     pub(super) fn with(place: &Place, options: &[&str]) -> Self {
         let mut command = place.command(&["run", "--stdio"]);
-        let command = command.arg("--workspace").arg(work(place)).args(options);
+        Self::start(command.arg("--workspace").arg(work(place)).args(options))
+    }
+
+    /// By a command line of the test's own.
+    pub(super) fn start(command: &mut Command) -> Self {
         let command = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let mut stderr = child.stderr.take().unwrap();

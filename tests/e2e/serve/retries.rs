@@ -167,7 +167,7 @@ fn a_retry_without_its_answer_is_asked_again_with_another_state() {
         (json!({}), false),
         (json!({"other": {"action": "accept", "content": {"decision": "once"}}}), false),
         (json!({APPROVAL: {"action": "accept", "content": {"decision": "yes"}}}), true),
-        (json!({APPROVAL: {"action": "accept"}}), true),
+        (json!({APPROVAL: {"action": "accept", "content": {"reason": "why not"}}}), true),
         (json!({APPROVAL: {"action": "perhaps"}}), true),
         (json!({APPROVAL: 7}), true),
     ] {
@@ -182,6 +182,18 @@ fn a_retry_without_its_answer_is_asked_again_with_another_state() {
     assert_eq!(runs(&place), 0);
     result(pipe.request("tools/call", retry(&command(), &state, decide("once"))));
     assert_eq!(runs(&place), 1);
+}
+
+/// A client with a bare yes and no has no field to send.
+#[test]
+fn a_bare_yes_in_a_retry_is_once() {
+    let place = place();
+    let mut pipe = Pipe::open(&place);
+    for (n, yes) in [json!({"action": "accept", "content": {}}), json!({"action": "accept"})].into_iter().enumerate() {
+        let state = asked(&mut pipe);
+        result(pipe.request("tools/call", retry(&command(), &state, json!({ APPROVAL: yes }))));
+        assert_eq!(runs(&place), n + 1);
+    }
 }
 
 #[test]

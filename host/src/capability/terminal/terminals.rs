@@ -17,6 +17,7 @@ use super::{
     process::Listener,
     readers::Readers,
 };
+use crate::paths::workspace::Workspace;
 
 /// Where commands run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,7 +59,7 @@ type OpenTerminals = HashMap<Option<Target>, Arc<OnceCell<Arc<Terminal>>>>;
 /// What all terminals of a host have in common.
 pub(crate) struct Terminals {
     pub(crate) launcher: Launcher,
-    pub(crate) workspace: PathBuf,
+    pub(crate) workspace: Arc<Workspace>,
     /// What no confined command can read, beside the keys in the user's home.
     pub(crate) hidden: Vec<PathBuf>,
     pub(crate) decider: Arc<dyn Decider>,
@@ -84,14 +85,14 @@ fn task_name(component: &str, task: Option<&str>) -> String {
 
 impl fmt::Debug for Terminals {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Terminals").field("workspace", &self.workspace).finish_non_exhaustive()
+        f.debug_struct("Terminals").field("workspace", &self.workspace.path()).finish_non_exhaustive()
     }
 }
 
 impl Terminals {
     pub(crate) fn new(
         launcher: Launcher,
-        workspace: PathBuf,
+        workspace: Arc<Workspace>,
         hidden: Vec<PathBuf>,
         decider: Arc<dyn Decider>,
         listener: Option<Listener>,
@@ -116,6 +117,12 @@ impl Terminals {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Whether a command ever wanted a terminal or a sandbox: both know the workspace from then on.
+    pub(crate) fn were_used(&self) -> bool {
+        let sandboxes = self.sandboxes.lock().unwrap_or_else(PoisonError::into_inner);
+        !self.open().is_empty() || !sandboxes.is_empty()
+    }
+
     /// The terminal of a place. Whoever comes while it is made waits for it.
     pub(crate) async fn at(&self, place: &Place) -> Result<Arc<Terminal>, Fault> {
         let machine = place.machine();
@@ -130,7 +137,9 @@ impl Terminals {
     async fn backend(&self, machine: Option<&Target>) -> Result<Arc<dyn Backend>, Fault> {
         let launcher = self.launcher.clone();
         Ok(match machine {
-            None => Arc::new(Local::new(launcher, &self.workspace).map_err(Fault::machine("find the workspace"))?),
+            None => {
+                Arc::new(Local::new(launcher, self.workspace.path()).map_err(Fault::machine("find the workspace"))?)
+            }
             Some(target) => Arc::new(Ssh::connect(launcher, target.clone()).await?),
         })
     }
@@ -142,7 +151,8 @@ impl Terminals {
         let sandbox = match sandboxes.get(policy) {
             Some(sandbox) => Arc::clone(sandbox),
             None => {
-                let site = SandboxSite { workspace: &self.workspace, home: self.home.as_deref(), hidden: &self.hidden };
+                let site =
+                    SandboxSite { workspace: self.workspace.path(), home: self.home.as_deref(), hidden: &self.hidden };
                 let sandbox = Arc::new(Sandbox::new(&self.launcher, site, policy)?);
                 // One configuration is in force at a time.
                 sandboxes.clear();
@@ -156,9 +166,11 @@ impl Terminals {
     /// The places of the machine that the commands run on, where that is this one.
     pub(crate) fn here(&self, place: &Place) -> Option<Here<'_>> {
         match place {
-            Place::Local | Place::Sandbox { .. } => {
-                Some(Here { workspace: &self.workspace, home: self.home.as_deref().map(Path::new), own: &self.hidden })
-            }
+            Place::Local | Place::Sandbox { .. } => Some(Here {
+                workspace: self.workspace.path(),
+                home: self.home.as_deref().map(Path::new),
+                own: &self.hidden,
+            }),
             Place::Ssh(_) => None,
         }
     }

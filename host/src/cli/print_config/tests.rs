@@ -4,9 +4,19 @@ use std::{os::unix::ffi::OsStringExt, process::Command};
 
 use proptest::prelude::*;
 
-use super::*;
+use serde_json::{Value, json};
 
-const ALL: [Client; 5] = [Client::ClaudeDesktop, Client::ClaudeCode, Client::Hermes, Client::VsCode, Client::Codex];
+use super::{entries::quoted, *};
+
+/// All clients there are.
+fn all() -> impl Iterator<Item = Client> {
+    Client::value_variants().iter().copied()
+}
+
+/// Those whose file takes an address.
+fn over_http_clients() -> impl Iterator<Item = Client> {
+    all().filter(|client| *client != Client::ClaudeDesktop)
+}
 
 /// Spaces, quotes, backslashes, other scripts, and what would end a line or hide one.
 const ODD: &str = "/home/a b/it's \"x\" \\n ü 工具 \u{1f980} #:{}[]$%&* \u{202e}\u{7f}\u{85}\u{2028}\u{e0001}\ttab";
@@ -15,6 +25,7 @@ fn launch(path: &str) -> Launch {
     Launch {
         program: PathBuf::from(format!("{path}/hermes-host")),
         workspace: path.into(),
+        is_workspace_named: true,
         options: ["--tools", path, "--home", path].map(OsString::from).to_vec(),
         http: None,
     }
@@ -41,21 +52,39 @@ fn entry(client: Client, launch: &Launch) -> Value {
     let text = render(client, launch).unwrap().stdout;
     let whole: Value = match client {
         Client::Codex => serde_json::to_value(toml::from_str::<toml::Table>(&text).unwrap()).unwrap(),
-        Client::Hermes => yaml(&text),
+        Client::Hermes | Client::Goose => yaml(&text),
         _ => serde_json::from_str(&text).unwrap(),
     };
     let key = match client {
-        Client::ClaudeDesktop | Client::ClaudeCode => "mcpServers",
+        Client::ClaudeDesktop | Client::ClaudeCode | Client::Gemini | Client::Cursor | Client::Windsurf => "mcpServers",
         Client::Hermes | Client::Codex => "mcp_servers",
         Client::VsCode => "servers",
+        Client::OpenCode => "mcp",
+        Client::Zed => "context_servers",
+        Client::Goose => "extensions",
     };
     whole[key][NAME].clone()
 }
 
-/// The part of YAML that is printed: keys with values in quotes, and lists of them. The escapes are those of TOML.
+/// The program and the arguments that the client starts.
+fn started(client: Client, launch: &Launch) -> Vec<String> {
+    let entry = entry(client, launch);
+    let words = match client {
+        Client::OpenCode => entry["command"].clone(),
+        _ => {
+            let command = entry.get(if client == Client::Goose { "cmd" } else { "command" }).unwrap();
+            let arguments = entry["args"].as_array().unwrap();
+            Value::Array(std::iter::once(command).chain(arguments).cloned().collect())
+        }
+    };
+    serde_json::from_value(words).unwrap()
+}
+
+/// The part of YAML that is printed: keys with values in quotes, numbers and booleans, and lists of them. The escapes are those of TOML.
 fn yaml(text: &str) -> Value {
-    let value =
-        |quoted: &str| json!(toml::from_str::<toml::Table>(&format!("v = {quoted}")).unwrap()["v"].as_str().unwrap());
+    let value = |quoted: &str| {
+        serde_json::to_value(&toml::from_str::<toml::Table>(&format!("v = {quoted}")).unwrap()["v"]).unwrap()
+    };
     let mut path: Vec<String> = Vec::new();
     let mut whole = json!({});
     for line in text.lines() {
@@ -81,22 +110,51 @@ fn yaml(text: &str) -> Value {
 #[test]
 fn every_client_starts_the_host_with_the_paths_as_they_are() {
     for path in ["/plain", ODD] {
-        for client in ALL {
-            let entry = entry(client, &launch(path));
-            assert_eq!(entry["command"], format!("{path}/hermes-host"), "{client:?}");
-            let arguments = ["run", "--stdio", "--workspace", path, "--tools", path, "--home", path];
-            assert_eq!(entry["args"], json!(arguments), "{client:?}");
+        for client in all() {
+            // It would replace what stands after a dollar.
+            if client == Client::Gemini && path.contains('$') {
+                continue;
+            }
+            let program = format!("{path}/hermes-host");
+            let words = [&program, "run", "--stdio", "--workspace", path, "--tools", path, "--home", path];
+            assert_eq!(started(client, &launch(path)), words, "{client:?}");
         }
     }
 }
 
-const OVER_HTTP: [Client; 4] = [Client::ClaudeCode, Client::Hermes, Client::VsCode, Client::Codex];
+#[test]
+fn a_workspace_that_was_not_named_is_the_project_where_the_client_says_which() {
+    let launch = Launch { is_workspace_named: false, ..launch("/w") };
+    for client in all() {
+        let words = started(client, &launch);
+        let expected: &[&str] = match client {
+            Client::ClaudeCode | Client::Codex | Client::Gemini | Client::OpenCode => &[],
+            Client::VsCode | Client::Cursor => &["--workspace", "${workspaceFolder}"],
+            _ => &["--workspace", "/w"],
+        };
+        let (before, after) = (["/w/hermes-host", "run", "--stdio"], ["--tools", "/w", "--home", "/w"]);
+        assert_eq!(words, [&before[..], expected, &after[..]].concat(), "{client:?}");
+        let hint = render(client, &launch).unwrap().hint;
+        assert_eq!(hint.contains("in the folder that the client is started in"), expected.is_empty(), "{hint}");
+    }
+    // A server that is started by hand is in no project.
+    let by_hand = Launch { is_workspace_named: false, ..with_file("/token", false) };
+    for client in over_http_clients() {
+        assert!(render(client, &by_hand).unwrap().hint.contains(" --workspace /w "), "{client:?}");
+    }
+}
 
+/// Zed and Goose are not known to read variables, so a token in the environment can't reach them.
 #[test]
 fn a_token_in_the_environment_is_named_and_never_printed() {
-    for client in OVER_HTTP {
+    for client in over_http_clients() {
+        if [Client::Zed, Client::Goose].contains(&client) {
+            let why = render(client, &over_http("0.0.0.0:7411")).unwrap_err().to_string();
+            assert!(why.contains(TOKEN_ENV) && why.contains(client.title()), "{why}");
+            continue;
+        }
         let entry = entry(client, &over_http("0.0.0.0:7411"));
-        assert_eq!(entry["url"], "http://127.0.0.1:7411/mcp", "{client:?}");
+        assert_eq!(entry[url_key(client)], "http://127.0.0.1:7411/mcp", "{client:?}");
         let header = match client {
             Client::Codex => &entry["bearer_token_env_var"],
             _ => &entry["headers"]["Authorization"],
@@ -104,6 +162,8 @@ fn a_token_in_the_environment_is_named_and_never_printed() {
         let expected = match client {
             Client::Codex => TOKEN_ENV,
             Client::VsCode => "Bearer ${input:hermes-host-token}",
+            Client::OpenCode => "Bearer {env:HERMES_HOST_TOKEN}",
+            Client::Cursor | Client::Windsurf => "Bearer ${env:HERMES_HOST_TOKEN}",
             _ => "Bearer ${HERMES_HOST_TOKEN}",
         };
         assert_eq!(header, expected, "{client:?}");
@@ -116,21 +176,37 @@ fn a_token_in_the_environment_is_named_and_never_printed() {
     assert!(render(Client::Codex, &over_http("127.0.0.1:0")).unwrap_err().to_string().contains("name one"));
 }
 
+fn url_key(client: Client) -> &'static str {
+    match client {
+        Client::Gemini => "httpUrl",
+        Client::Windsurf => "serverUrl",
+        Client::Goose => "uri",
+        _ => "url",
+    }
+}
+
 /// Files of a project are read by tools and committed by people.
 #[test]
 fn a_token_in_a_file_is_printed_for_files_of_the_home_alone() {
     let launch = with_file("/home/a b/token", false);
-    for client in OVER_HTTP {
+    for client in over_http_clients() {
         let (entry, Printed { stdout, hint }) = (entry(client, &launch), render(client, &launch).unwrap());
-        let holds_token = matches!(client, Client::Codex | Client::Hermes);
+        let holds_token = !matches!(client, Client::ClaudeCode | Client::VsCode | Client::OpenCode);
         assert_eq!(stdout.contains(TOKEN), holds_token, "{stdout}");
         assert!(!hint.contains(TOKEN) && hint.contains("/home/a b/token"), "{hint}");
         let bearer = format!("Bearer {TOKEN}");
         match client {
             Client::Codex => assert_eq!(entry["http_headers"]["Authorization"], bearer),
-            Client::Hermes => assert_eq!(entry["headers"]["Authorization"], bearer),
             Client::VsCode => assert_eq!(entry["headers"]["Authorization"], "Bearer ${input:hermes-host-token}"),
-            _ => assert!(entry["headersHelper"].as_str().unwrap().contains("/home/a b/token"), "{entry}"),
+            Client::OpenCode => assert_eq!(entry["headers"]["Authorization"], "Bearer {file:/home/a b/token}"),
+            Client::ClaudeCode => {
+                assert!(entry["headersHelper"].as_str().unwrap().contains("/home/a b/token"), "{entry}");
+                let header = "--header \"Authorization: Bearer $(cat '/home/a b/token')\"\n";
+                assert!(
+                    hint.contains("--transport http hermes-host http://127.0.0.1:7411/mcp ") && hint.contains(header)
+                );
+            }
+            _ => assert_eq!(entry["headers"]["Authorization"], bearer, "{client:?}"),
         }
     }
     assert!(!format!("{launch:?}").contains(TOKEN));
@@ -156,13 +232,21 @@ fn the_start_over_http_has_the_token_file_and_the_names_of_the_server() {
             "/w/hermes-host run --http 0.0.0.0:7411 {option}--allow-host tools.example --allow-host b.example:80 \
              --workspace /w --tools /w --home /w"
         );
-        for client in OVER_HTTP {
+        for client in over_http_clients() {
             let Printed { stdout, hint } = render(client, &launch).unwrap();
             let start = hint.split_once("# start the host yourself:\n").unwrap().1;
             assert_eq!(start.lines().next(), Some(&*expected), "{client:?}");
             assert!(!hint.contains(TOKEN_ENV), "{hint}");
             assert!(stdout.contains("http://127.0.0.1:7411/mcp"), "{stdout}");
         }
+    }
+}
+
+/// Codex refuses calls of servers that it may not call unasked where nobody is there to be asked.
+#[test]
+fn codex_leaves_the_asking_to_the_host() {
+    for launch in [launch("/w"), over_http("127.0.0.1:7411"), with_file("/token", false)] {
+        assert_eq!(entry(Client::Codex, &launch)["default_tools_approval_mode"], "approve");
     }
 }
 
@@ -182,7 +266,7 @@ fn what_no_client_can_hold_is_an_error() {
     let by_workspace = Launch { workspace: strange.clone().into(), ..launch("/w") };
     let by_file = with_file(strange, true);
     for launch in [by_option, by_program, by_workspace, by_file] {
-        for client in ALL {
+        for client in all() {
             let error = render(client, &launch).unwrap_err().to_string();
             assert!(error.contains("is not UTF-8"), "{error}");
         }
@@ -191,8 +275,10 @@ fn what_no_client_can_hold_is_an_error() {
 
 #[test]
 fn a_path_that_the_client_would_change_is_an_error() {
-    for client in ALL {
-        assert_eq!(render(client, &launch("/home/${HOME}")).is_err(), client.expands(), "{client:?}");
+    for client in all() {
+        let path = if client == Client::OpenCode { "/home/{env:HOME}" } else { "/home/${HOME}" };
+        let expands = !matches!(client, Client::ClaudeDesktop | Client::Codex | Client::Zed | Client::Goose);
+        assert_eq!(render(client, &launch(path)).is_err(), expands, "{client:?}");
     }
     assert!(render(Client::ClaudeCode, &with_file("/home/${HOME}/token", false)).is_err());
 }
@@ -207,6 +293,12 @@ fn clients_have_names_and_other_names_and_the_error_lists_them() {
         ("vscode", Client::VsCode),
         ("vs-code", Client::VsCode),
         ("codex", Client::Codex),
+        ("gemini", Client::Gemini),
+        ("opencode", Client::OpenCode),
+        ("cursor", Client::Cursor),
+        ("zed", Client::Zed),
+        ("goose", Client::Goose),
+        ("windsurf", Client::Windsurf),
     ] {
         assert_eq!(Client::from_str(name, true), Ok(client));
     }
@@ -217,7 +309,12 @@ fn clients_have_names_and_other_names_and_the_error_lists_them() {
     }
     let result = <Cli as clap::Parser>::try_parse_from(["hermes-host", "--print-config", "emacs"]);
     let error = result.map(|cli| cli.print_config).unwrap_err().to_string();
-    assert!(error.contains("claude-desktop, claude-code, hermes, vscode, codex"), "{error}");
+    assert!(
+        error.contains(
+            "claude-desktop, claude-code, hermes, vscode, codex, gemini, opencode, cursor, zed, goose, windsurf"
+        ),
+        "{error}"
+    );
 }
 
 #[test]

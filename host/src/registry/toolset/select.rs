@@ -7,13 +7,15 @@ use super::{
     presets::{PLATFORM, PRESETS},
 };
 
-/// Which toolsets are wanted. The default is everything.
+/// Which toolsets and tools are wanted. The default is everything.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Selection {
-    /// These, or everything.
+    /// These toolsets. `None`: everything, or nothing but [`tools`](Self::tools) where some are named.
     pub enabled: Option<Vec<String>>,
-    /// Without these.
+    /// Without these: toolsets, or tools where no toolset has the name.
     pub disabled: Vec<String>,
+    /// These tools besides, by name. One that is not there yet may come.
+    pub tools: Vec<String>,
 }
 
 impl Toolsets {
@@ -27,6 +29,7 @@ impl Toolsets {
     ) -> Result<BTreeSet<String>, ToolsetError> {
         let mut tools = BTreeSet::new();
         match &selection.enabled {
+            None if !selection.tools.is_empty() => {}
             None => tools = self.resolve("all", registered)?,
             Some(enabled) => {
                 // A caller that was given closed toolsets alone gets nothing besides.
@@ -38,9 +41,16 @@ impl Toolsets {
                 }
             }
         }
+        tools.extend(selection.tools.iter().cloned());
         for name in &selection.disabled {
             let keeps_core = self.keeps_core(name);
-            for tool in self.resolve(name, registered)? {
+            let disabled = match self.resolve(name, registered) {
+                Err(_) if self.is_preset_tool(name) || registered.all().any(|tool| tool == name) => {
+                    BTreeSet::from([name.clone()])
+                }
+                resolved => resolved?,
+            };
+            for tool in disabled {
                 if !(keeps_core && self.is_core(&tool)) {
                     tools.remove(&tool);
                 }
@@ -65,7 +75,7 @@ mod tests {
 
     fn select(enabled: Option<&[&str]>, disabled: &[&str], env: &str) -> Result<BTreeSet<String>, ToolsetError> {
         let owned = |names: &[&str]| names.iter().map(ToString::to_string).collect();
-        let selection = Selection { enabled: enabled.map(owned), disabled: owned(disabled) };
+        let selection = Selection { enabled: enabled.map(owned), disabled: owned(disabled), tools: Vec::new() };
         let registered = [("web", "web_more"), ("weather", "forecast")].into_iter().collect();
         Toolsets::default().select(&selection, &registered, &|name| name == env)
     }
@@ -117,6 +127,25 @@ mod tests {
     }
 
     #[test]
+    fn tools_are_named_beside_toolsets_or_alone_and_taken_away() {
+        let select = |enabled: Option<&[&str]>, disabled: &[&str], tools: &[&str]| {
+            let owned = |names: &[&str]| names.iter().map(ToString::to_string).collect();
+            let selection = Selection { enabled: enabled.map(owned), disabled: owned(disabled), tools: owned(tools) };
+            let registered = [("weather", "forecast")].into_iter().collect();
+            Toolsets::default().select(&selection, &registered, &|_| false).map(|tools| tools.into_iter().collect())
+        };
+        let names = |names: &[&str]| Ok(names.iter().map(ToString::to_string).collect::<Vec<_>>());
+        assert_eq!(select(None, &[], &["terminal", "later"]), names(&["later", "terminal"]));
+        assert_eq!(select(Some(&["todo"]), &[], &["forecast"]), names(&["forecast", "todo"]));
+        let file = Some(&["file"][..]);
+        assert_eq!(select(file, &["read_file", "write_file"], &[]), names(&["patch", "search_files"]));
+        assert_eq!(select(None, &["forecast"], &["forecast", "terminal"]), names(&["terminal"]));
+        // A name that both have is the toolset's.
+        assert_eq!(select(None, &["terminal"], &["terminal", "process", "patch"]), names(&["patch"]));
+        assert!(select(None, &["later"], &[]).is_err());
+    }
+
+    #[test]
     fn a_misspelt_name_is_an_error_in_both_lists() {
         for (enabled, disabled) in [(Some(&["termnal"][..]), &[][..]), (None, &["termnal"][..])] {
             let why = select(enabled, disabled, "").unwrap_err().to_string();
@@ -144,7 +173,7 @@ mod tests {
                 Some(enabled) => enabled.iter().flat_map(|name| resolve(name)).collect(),
                 None => resolve("all"),
             };
-            let selection = Selection { enabled, disabled };
+            let selection = Selection { enabled, disabled, tools: Vec::new() };
             let selected = toolsets.select(&selection, &registered, &|_| false).unwrap();
             for tool in resolve("all") {
                 let expected = wanted.contains(&tool) && !taken.contains(&tool);
@@ -156,7 +185,7 @@ mod tests {
         fn disabling_more_never_adds_a_tool(graph in graph(), first in name(), second in name()) {
             let (toolsets, registered) = (graph.toolsets(), graph.registered());
             let without = |disabled: Vec<String>| {
-                let selection = Selection { enabled: None, disabled };
+                let selection = Selection { disabled, ..Selection::default() };
                 toolsets.select(&selection, &registered, &|_| true).unwrap()
             };
             let both = without(vec![first.clone(), second.clone()]);

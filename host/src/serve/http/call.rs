@@ -180,7 +180,7 @@ fn context(
         task_id: id("task_id", OWN_SESSION, task)?,
         session_id: id("session_id", OWN_SESSION, session)?,
         client: Some(HTTP_CLIENT.to_owned()),
-        toolsets: toolsets.map(|enabled| Selection { enabled: Some(enabled), disabled: Vec::new() }),
+        toolsets: toolsets.map(|enabled| Selection { enabled: Some(enabled), ..Selection::default() }),
         ..CallContext::default()
     })
 }

@@ -54,7 +54,11 @@ pub(super) async fn tools(State(api): State<Api>, uri: Uri) -> Result<Response, 
     let mut query = Parameters::of(&uri)?;
     let enabled = query.all("toolset");
     let request = DefinitionsRequest {
-        toolsets: Selection { enabled: (!enabled.is_empty()).then_some(enabled), disabled: query.all("without") },
+        toolsets: Selection {
+            enabled: (!enabled.is_empty()).then_some(enabled),
+            disabled: query.all("without"),
+            ..Selection::default()
+        },
         format: query.one("format", str::parse::<Format>)?.unwrap_or_default(),
         client: Some(HTTP_CLIENT.to_owned()),
         provider: query.one("provider", str::parse::<Provider>)?.unwrap_or_default(),

@@ -29,7 +29,9 @@ use super::{
     Mcp, NoRandomness, Running, Shared,
     call::Caller,
     limits::{SESSIONS, TASK_BYTES, TASKS},
-    random_name, tools,
+    random_name,
+    roots::Roots,
+    tools,
 };
 use crate::{CallContext, Host, text::one_line};
 
@@ -79,6 +81,7 @@ pub(super) struct Agent {
     /// The tasks that it named, the one that it named last at the end.
     tasks: Mutex<VecDeque<String>>,
     level: Mutex<Option<LoggingLevel>>,
+    roots: Roots,
     gone: CancellationToken,
     _gone: DropGuard,
 }
@@ -106,6 +109,7 @@ impl Agent {
             was_used: AtomicBool::new(false),
             tasks: Mutex::default(),
             level: Mutex::new(None),
+            roots: Roots::default(),
             _gone: gone.clone().drop_guard(),
             gone,
         })
@@ -238,6 +242,9 @@ impl ServerHandler for Agent {
                 return Err(ErrorData::internal_error(why, None));
             }
         }
+        if self.is_connection {
+            self.roots.expect(&self.shared.host, &request.capabilities);
+        }
         context.peer.set_peer_info(request.clone());
         self.negotiate_initialize(&request)
     }
@@ -266,6 +273,7 @@ impl ServerHandler for Agent {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let _running = Running::new(&self.shared);
+        self.roots.settled().await;
         let origin = self.origin(&context)?;
         let is_current = is_current(&context);
         let level = match is_current {
@@ -354,6 +362,7 @@ impl ServerHandler for Agent {
         if self.is_told.swap(true, Ordering::AcqRel) {
             return;
         }
+        self.roots.ask(&self.shared.host, &context.peer).await;
         let (mut changes, gone) = (self.shared.host.changes(), self.gone.clone());
         tokio::spawn(async move {
             loop {

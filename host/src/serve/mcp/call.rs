@@ -25,7 +25,7 @@ use crate::{
     CallContext,
     approval::Answer,
     capability::DecidedBy,
-    dispatch::{ErrorKind, Outcome},
+    dispatch::{ErrorKind, Outcome, ResultForm},
     registry::{Entry, TOOL_CALL, TOOL_DESCRIBE},
     sandbox::{Control, Level},
 };
@@ -50,6 +50,8 @@ pub(super) struct Called {
     name: String,
     /// As it was when the call began: a running call ends on its old code, and its result is what that code promised.
     entry: Option<Arc<Entry>>,
+    /// What the operator wanted when the call began.
+    form: ResultForm,
 }
 
 impl Caller<'_> {
@@ -101,7 +103,7 @@ impl Caller<'_> {
 
     fn called(&self, name: String) -> Called {
         let entry = self.shared.host.catalogue().get(&name).cloned();
-        Called { name, entry }
+        Called { name, entry, form: self.shared.host.result_form() }
     }
 
     fn begin(
@@ -268,7 +270,7 @@ impl Caller<'_> {
             Err(error) if error.kind == ErrorKind::UnknownTool && !is_there => {
                 Err(ErrorData::invalid_params(error.message.clone(), None))
             }
-            _ => Ok(result(outcome, called.entry.as_deref(), self.is_current).into()),
+            _ => Ok(result(outcome, called.entry.as_deref(), self.is_current, called.form).into()),
         }
     }
 

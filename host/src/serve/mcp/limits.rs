@@ -32,6 +32,12 @@ pub(super) const SESSION_IDLE: Duration = Duration::from_secs(30 * 60);
 /// and later have none.
 pub(super) const SESSIONS: usize = 1_000;
 
+/// How long a client has to say which folder it works on; then the host stays in the one that it was started with. Calls wait for it.
+pub(super) const ROOTS_WAIT: Duration = Duration::from_secs(10);
+
+/// Roots of a client that are looked at. Each costs a look at the disk, and people work on a few folders.
+pub(super) const ROOTS: usize = 16;
+
 /// How long running calls have when the server stops: as long as a call without grants of its own may take.
 pub(super) const DRAIN: Duration = Limits::HANDLE.wall;
 
@@ -47,6 +53,8 @@ pub fn table() -> String {
         ("tasks that a session or a connection names", TASKS.to_string()),
         ("HTTP sessions of clients before 2026-07-28", thousands(SESSIONS as u64)),
         ("such a session without a request", format!("{} min", SESSION_IDLE.as_secs() / 60)),
+        ("wait for a client's roots", format!("{} s", ROOTS_WAIT.as_secs())),
+        ("roots of a client that are looked at", ROOTS.to_string()),
     ];
     let rows = rows.map(|(name, value)| format!("| {name} | {value} |\n"));
     format!("| limit | value |\n|---|---|\n{}", rows.concat())

@@ -4,7 +4,7 @@
 //! 2026-07-28 are asked by a request of ours while their call is open. Later ones get an answer that says what is missing, the call waits
 //! (`Waiting`), and they retry it with a state that only this process can make.
 
-// Logs are deprecated from 2026-07-28 on, and clients before it still want them.
+// Logs and roots are deprecated from 2026-07-28 on, and clients before it still have them.
 #![expect(deprecated)]
 
 mod agent;
@@ -15,6 +15,7 @@ mod http;
 mod limits;
 mod question;
 mod result;
+mod roots;
 mod stdio;
 mod tools;
 mod waiting;

@@ -118,10 +118,22 @@ fn decision(question: &Question) -> Value {
     })
 }
 
+/// Whether an answer carries no field at all. Clients with a bare yes and no, such as Hermes Agent, accept with `{}`.
+fn is_bare(content: Option<&Value>) -> bool {
+    match content {
+        None | Some(Value::Null) => true,
+        Some(Value::Object(fields)) => fields.is_empty(),
+        Some(_) => false,
+    }
+}
+
+/// The decision in a client's answer. A bare accept means once: the least that a yes can mean. Fields without a decision among them
+/// are no answer: a client that shows fields shows that one, too.
 fn decided(result: &ElicitResult) -> Result<Decision, String> {
     let content = result.content.as_ref();
     let text = |name: &str| content.and_then(|content| content.get(name)).and_then(Value::as_str);
     match result.action {
+        ElicitationAction::Accept if is_bare(content) => Ok(Decision::ONCE),
         ElicitationAction::Accept => {
             let word = text("decision").ok_or("it has no decision")?;
             match word.parse().map_err(|why| format!("{why}"))? {

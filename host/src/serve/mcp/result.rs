@@ -5,7 +5,7 @@ use rmcp::model::{CallToolResult, ContentBlock, MetaObject, ResourceContents};
 use serde_json::Value;
 
 use crate::{
-    dispatch::{CallError, Outcome, Reply},
+    dispatch::{CallError, Outcome, Reply, ResultForm, plain},
     registry::Entry,
     wit::latest::{Body, Content, Embedded},
 };
@@ -17,10 +17,15 @@ const KIND: &str = "hermes-host/kind";
 /// hundred with the slowest patterns. A result of 100 kB and a schema of a hundred values fit. Attack 59.
 const OUTPUT_STEPS: u64 = 10_000_000;
 
-/// What the client gets. `structured`: whether it takes results that are not objects.
-pub(super) fn result(outcome: &Outcome, entry: Option<&Entry>, any_structure: bool) -> CallToolResult {
+/// What the client gets. `any_structure`: whether it takes structured results that are not objects.
+pub(super) fn result(
+    outcome: &Outcome,
+    entry: Option<&Entry>,
+    any_structure: bool,
+    form: ResultForm,
+) -> CallToolResult {
     let mut result = match &outcome.result {
-        Ok(reply) => replied(reply, entry, any_structure),
+        Ok(reply) => replied(reply, entry, any_structure, form),
         Err(error) => failed(error),
     };
     if let Some(warning) = &outcome.warning {
@@ -38,17 +43,21 @@ fn failed(error: &CallError) -> CallToolResult {
     result
 }
 
-fn replied(reply: &Reply, entry: Option<&Entry>, any_structure: bool) -> CallToolResult {
-    let mut result = CallToolResult::success(reply.content().iter().map(block).collect());
-    let json = match reply.content() {
+fn replied(reply: &Reply, entry: Option<&Entry>, any_structure: bool, form: ResultForm) -> CallToolResult {
+    let json: Option<Value> = match reply.content() {
         [Content::Json(text)] => serde_json::from_str(text).ok(),
         _ => None,
     };
+    let plain = json.as_ref().and_then(|json| plain_text(reply, json, entry?, form));
+    let mut result = CallToolResult::success(match plain {
+        Some(text) => vec![ContentBlock::text(text)],
+        None => reply.content().iter().map(block).collect(),
+    });
     // A tool that answers with an error has failed, too: what it wanted to do was not done.
-    if json.as_ref().and_then(|json: &Value| json.get("error")).is_some_and(Value::is_string) {
+    if json.as_ref().and_then(|json| json.get("error")).is_some_and(Value::is_string) {
         result.is_error = Some(true);
     }
-    match structured(reply, json, entry, any_structure) {
+    match structured(reply, json, entry, any_structure, form) {
         Ok(structured) => result.structured_content = structured,
         Err(why) => {
             // Clients refuse a success without the structure that was promised.
@@ -59,16 +68,25 @@ fn replied(reply: &Reply, entry: Option<&Entry>, any_structure: bool) -> CallToo
     result
 }
 
+/// The text form of a result, where its tool marks a text. A summary and a result from outside are the host's own JSON, and stay it.
+fn plain_text(reply: &Reply, json: &Value, entry: &Entry, form: ResultForm) -> Option<String> {
+    let output = entry.definition.output.as_ref().filter(|output| form.is_plain(output))?;
+    if reply.is_summary() || entry.definition.hints.open_world {
+        return None;
+    }
+    plain(json, output)
+}
+
 /// The value that the tool's schema promises. Nothing where it promises none.
 fn structured(
     reply: &Reply,
     json: Option<Value>,
     entry: Option<&Entry>,
     any_structure: bool,
+    form: ResultForm,
 ) -> Result<Option<Value>, String> {
-    let Some(entry) = entry.filter(|entry| super::tools::promises_structure(&entry.definition, any_structure)) else {
-        return Ok(None);
-    };
+    let is_promised = |entry: &&Entry| super::tools::promises_structure(&entry.definition, any_structure, form);
+    let Some(entry) = entry.filter(is_promised) else { return Ok(None) };
     let name = &entry.definition.name;
     if reply.is_summary() {
         return Err(format!("the result of {name} is too large to be given as its output schema says; ask for less"));

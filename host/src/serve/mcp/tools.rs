@@ -10,6 +10,7 @@ use super::limits::PAGE;
 use crate::{
     DefinitionsRequest, Host,
     component::valid_name,
+    dispatch::ResultForm,
     registry::{CHECK_TTL, Definition, Format},
 };
 
@@ -29,7 +30,8 @@ pub(super) async fn page(
         host.definitions(&request).await.map_err(|why| ErrorData::internal_error(why.to_string(), None))?;
     let after = definitions.names.partition_point(|name| cursor.is_some_and(|cursor| name.as_str() <= cursor));
     let end = definitions.names.len().min(after + PAGE);
-    let tools = definitions.tools.into_iter().take(end).skip(after).map(|tool| for_client(tool, is_current));
+    let form = host.result_form();
+    let tools = definitions.tools.into_iter().take(end).skip(after).map(|tool| for_client(tool, is_current, form));
     let tools = tools.collect::<Result<Vec<_>, _>>()?;
     let mut result = ListToolsResult::with_all_items(tools);
     result.next_cursor = (end < definitions.names.len()).then(|| definitions.names.get(end - 1).cloned()).flatten();
@@ -44,25 +46,26 @@ pub(super) async fn page(
 /// One tool, by its name, for checks of headers before the client is known: none that is hidden from every client.
 pub(super) fn one(host: &Host, name: &str) -> Option<Tool> {
     let catalogue = host.catalogue();
-    let entry = catalogue.get(name).filter(|_| !host.hides(name, None))?;
+    let entry = catalogue.get(name).filter(|_| host.offers(name) && !host.hides(name, None))?;
     let annotations = crate::registry::Annotations::of(entry);
     let tool = Format::Mcp.render(&entry.definition, crate::registry::Provider::default(), annotations);
-    for_client(tool, true).ok()
+    for_client(tool, true, host.result_form()).ok()
 }
 
 /// Whether a client is promised a structured result. Before 2026-07-28 only objects are; what comes from outside is wrapped, and no
-/// longer what the tool described.
-pub(super) fn promises_structure(definition: &Definition, any_structure: bool) -> bool {
+/// longer what the tool described; and plain text has no structured copy.
+pub(super) fn promises_structure(definition: &Definition, any_structure: bool, form: ResultForm) -> bool {
     let Some(output) = &definition.output else { return false };
-    !definition.hints.open_world && (any_structure || is_object(output))
+    !definition.hints.open_world && is_promised(output, any_structure, form)
 }
 
-fn is_object(schema: &Value) -> bool {
-    schema.get("type").and_then(Value::as_str) == Some("object")
+fn is_promised(output: &Value, any_structure: bool, form: ResultForm) -> bool {
+    let is_object = output.get("type").and_then(Value::as_str) == Some("object");
+    (any_structure || is_object) && !form.is_plain(output)
 }
 
-fn for_client(mut tool: Value, any_structure: bool) -> Result<Tool, ErrorData> {
-    let is_promised = tool.get("outputSchema").is_none_or(|schema| any_structure || is_object(schema));
+fn for_client(mut tool: Value, any_structure: bool, form: ResultForm) -> Result<Tool, ErrorData> {
+    let is_promised = tool.get("outputSchema").is_none_or(|output| is_promised(output, any_structure, form));
     if let Some(tool) = tool.as_object_mut().filter(|_| !is_promised) {
         tool.remove("outputSchema");
     }

@@ -77,6 +77,9 @@ pub(super) struct Open {
     _host: Option<Served>,
 }
 
+/// The bundled tool whose every call needs a person's approval here.
+pub(super) const APPROVED: &str = "convert_units";
+
 /// A place with the suite's tools, which may ask, and a host for it where one must run before clients come.
 pub(super) fn meet(door: Door) -> (Place, Open) {
     let place = Place::new();
@@ -84,6 +87,8 @@ pub(super) fn meet(door: Door) -> (Place, Open) {
     place.drop_in("conformance.wasm", &fs::read(tools).expect("run make tools"));
     let granted = place.run(&["grant", "conformance", "--ask"]);
     assert!(granted.status.success(), "{granted:?}");
+    let config = fs::read_to_string(place.home().join("hermes.toml")).unwrap();
+    place.configure(&format!("{config}\n[approval]\ntools = [\"{APPROVED}\"]\n"));
     let open = match door {
         Door::Stdio => {
             let command = place.command(&["run", "--stdio"]);

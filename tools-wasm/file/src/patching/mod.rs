@@ -43,8 +43,10 @@ enum Mode {
 #[output]
 pub(crate) struct Patched {
     /// Always true: a patch that can't be made is an error, and no file is changed then.
+    #[schema(default = true)]
     success: bool,
     /// What was changed, as a unified diff.
+    #[schema(content_media_type = "text/plain")]
     diff: String,
     /// Every file that was changed, made, moved or removed.
     files_modified: Vec<String>,

@@ -52,6 +52,7 @@ pub(crate) struct Read {
     #[serde(skip_serializing_if = "Option::is_none")]
     path: Option<String>,
     /// The lines, each as `N|text`.
+    #[schema(content_media_type = "text/plain")]
     #[serde(skip_serializing_if = "Option::is_none")]
     content: Option<String>,
     /// Of the whole file.
@@ -59,10 +60,13 @@ pub(crate) struct Read {
     /// In bytes.
     file_size: u64,
     /// Whether lines follow that are not shown.
+    #[schema(default = false)]
     #[serde(skip_serializing_if = "Option::is_none")]
     truncated: Option<bool>,
+    #[schema(default = false)]
     #[serde(skip_serializing_if = "Option::is_none")]
     is_binary: Option<bool>,
+    #[schema(default = false)]
     #[serde(skip_serializing_if = "Option::is_none")]
     is_image: Option<bool>,
     /// What ended the lines: `lines`, the limit; `bytes`, the size of an answer.

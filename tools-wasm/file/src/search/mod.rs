@@ -83,6 +83,7 @@ pub(crate) struct Searched {
     #[serde(skip_serializing_if = "Option::is_none")]
     matches_format: Option<String>,
     /// The matching lines, grouped by file.
+    #[schema(content_media_type = "text/plain")]
     #[serde(skip_serializing_if = "Option::is_none")]
     matches_text: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -91,6 +92,7 @@ pub(crate) struct Searched {
     #[serde(skip_serializing_if = "Option::is_none")]
     counts: Option<BTreeMap<String, u64>>,
     /// Whether there are more than are given.
+    #[schema(default = false)]
     truncated: bool,
     /// Why not all are given.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -33,9 +33,11 @@ pub(crate) struct Answer {
     #[serde(skip_serializing_if = "Option::is_none")]
     uptime_seconds: Option<u64>,
     /// The last of what it printed.
+    #[schema(content_media_type = "text/plain")]
     #[serde(skip_serializing_if = "Option::is_none")]
     output_preview: Option<String>,
     /// What it printed.
+    #[schema(content_media_type = "text/plain")]
     #[serde(skip_serializing_if = "Option::is_none")]
     output: Option<String>,
     /// Lines printed so far.

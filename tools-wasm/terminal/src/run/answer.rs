@@ -17,6 +17,7 @@ const CANNOT_RUN: i32 = 126;
 #[derive(Default)]
 pub(crate) struct Answer {
     /// What the command printed on both streams: head and tail of it where that is much.
+    #[schema(content_media_type = "text/plain")]
     output: String,
     exit_code: i32,
     /// Why the command was not run. Null also where it ran and failed: then the exit code tells.
