@@ -372,3 +372,17 @@ fn run_says_whose_grant_does_not_hold() {
     place.drop_in("weather.wasm", &other(asks("forecast")));
     Running::start(&place).wait_for("no grant weather: its grant is for other bytes");
 }
+
+#[test]
+fn limits_are_raised_by_the_command_that_a_kill_names() {
+    let place = place();
+    let limits = |output| parse(&done(output))["limits"].clone();
+    let raised = place.run(&["grant", "weather", "--memory", "256MiB", "--timeout", "60s", "--fuel", "7", "--json"]);
+    assert_eq!(limits(raised), serde_json::json!({"memory": 256 << 20, "timeout_seconds": 60, "fuel": 7}));
+    // The others stay.
+    let raised = place.run(&["grant", "weather", "--memory", "1GiB", "--json"]);
+    assert_eq!(limits(raised), serde_json::json!({"memory": 1 << 30, "timeout_seconds": 60, "fuel": 7}));
+    let refused = place.run(&["grant", "weather", "--memory", "2GiB"]);
+    assert_eq!(refused.status.code(), Some(2), "{refused:?}");
+    assert!(stderr(&refused).contains("1 GiB is the most memory that a component can have"), "{refused:?}");
+}

@@ -2,7 +2,7 @@
 
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, TableLike, TomlError, Value, value};
 
-use super::{FolderGrant, TerminalGrant, rows};
+use super::{FolderGrant, TerminalGrant, ToolLimits, rows, units};
 use crate::component::Digest;
 
 /// The section of the components' grants.
@@ -12,6 +12,8 @@ const FOLDERS: &str = "fs";
 /// A grant's commands.
 const TERMINAL: &str = "terminal";
 const ASK: &str = "ask";
+/// The limits of a component's calls.
+const LIMITS: &str = "limits";
 /// The bytes that a grant is for.
 const DIGEST: &str = "digest";
 
@@ -35,11 +37,16 @@ impl Document {
         if self.crlf { text.replace("\r\n", "\n").replace('\n', "\r\n") } else { text }
     }
 
-    /// Binds a component's grant to these bytes. A grant that does not exist yet is begun.
-    pub(super) fn pin(&mut self, name: &str, digest: &Digest) {
+    /// Begins a grant that does not exist yet.
+    pub(super) fn begin_section(&mut self, name: &str) {
         if self.section(name).is_none() {
             self.begin(name);
         }
+    }
+
+    /// Binds a component's grant to these bytes. A grant that does not exist yet is begun.
+    pub(super) fn pin(&mut self, name: &str, digest: &Digest) {
+        self.begin_section(name);
         if let Some(section) = self.section(name) {
             rows::set_text(section, DIGEST, &digest.to_string());
         }
@@ -100,6 +107,29 @@ impl Document {
             table.insert("network", true.into());
         }
         section.insert(TERMINAL, value(table));
+    }
+
+    /// Writes the limits that are named. The others stay.
+    pub(super) fn set_limits(&mut self, name: &str, limits: &ToolLimits) {
+        if *limits == ToolLimits::default() {
+            return;
+        }
+        let Some(section) = self.section(name) else { return };
+        let empty = || value(InlineTable::new());
+        let Some(table) = section.entry(LIMITS).or_insert_with(empty).as_table_like_mut() else { return };
+        if let Some(memory) = limits.memory {
+            table.insert("memory", value(units::write_memory(memory)));
+        }
+        if let Some(timeout) = limits.timeout {
+            table.insert("timeout", value(units::write_timeout(timeout)));
+        }
+        if let Some(fuel) = limits.fuel {
+            // TOML's integers end at 2^63.
+            table.insert("fuel", value(i64::try_from(fuel).unwrap_or(i64::MAX)));
+        }
+        if let Some(chars) = limits.result_chars {
+            table.insert("result_chars", value(i64::try_from(chars).unwrap_or(i64::MAX)));
+        }
     }
 
     /// Says that it may ask; where it may not, the line goes.
