@@ -41,7 +41,7 @@ pub use hooks::{Hook, OnFailure};
 pub(crate) use hooks::{Source as HookSource, Watcher};
 pub use intercept::{Intercepted, Interceptor};
 pub use outcome::{CallError, ErrorKind, Outcome};
-pub(crate) use pipeline::{Incoming, Pipeline, Policy, Target};
+pub(crate) use pipeline::{Incoming, Pipeline, Policy, REPORT_INTERVAL, Target};
 pub(crate) use plan::Safety;
 use plan::plan;
 pub use reply::Reply;

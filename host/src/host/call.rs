@@ -24,17 +24,21 @@ impl Host {
     /// guest.
     pub async fn call(&self, name: &str, arguments: &str, context: CallContext) -> Outcome {
         let call_id = context.call_id.clone().unwrap_or_else(|| self.next_call_id());
-        let (pipeline, current) = (&self.0.pipeline, self.0.current.load_full());
+        let inner = (name == TOOL_CALL).then(|| bridge::inner_call(arguments).ok()).flatten();
+        let called = inner.as_ref().map_or(name, |(name, _)| name);
+        let (current, awaited) = self.current_for(called, &context.control).await;
+        let awaited = awaited.as_deref();
+        let pipeline = &self.0.pipeline;
         let toolsets = context.toolsets.clone();
         let incoming = Incoming { name, arguments, call_id, context };
         let target = match Bridge::named(name) {
-            None => target(&current, name, toolsets.as_ref()),
+            None => target(&current, awaited, name, toolsets.as_ref()),
             Some(Bridge::Search) => Target::Host(Box::pin(self.search(arguments, toolsets))),
             Some(Bridge::Describe) => Target::Host(Box::pin(self.describe(arguments, toolsets))),
             Some(Bridge::Call) => match bridge::inner_call(arguments) {
                 // From here on it is the call of the real tool: hooks, guardrails and the audit see that one's name.
                 Ok((name, arguments)) => {
-                    let target = target(&current, &name, toolsets.as_ref());
+                    let target = target(&current, awaited, &name, toolsets.as_ref());
                     let incoming = Incoming { name: &name, arguments: &arguments, ..incoming };
                     return pipeline.run(incoming, target, &current.policy).await;
                 }
@@ -107,15 +111,22 @@ impl Host {
     }
 }
 
-/// Who answers a call of this name by this caller.
-fn target(current: &Current, name: &str, toolsets: Option<&Selection>) -> Target<'static> {
+/// Who answers a call of this name by this caller. `awaited` is the component that may offer the tool and is not compiled yet.
+fn target(current: &Current, awaited: Option<&str>, name: &str, toolsets: Option<&Selection>) -> Target<'static> {
     let catalogue = &current.catalogue;
     let scope = match scope(current, toolsets) {
         Ok(scope) => scope,
         Err(error) => return Target::nobody(error),
     };
     let reachable = |name: &str| scope.as_ref().is_none_or(|scope| scope.contains(name));
-    let unknown = || unknown(catalogue, name, &reachable);
+    let unknown = || match awaited {
+        Some(awaited) => {
+            let name = crate::text::one_line(name, 80);
+            let text = format!("there is no tool {name:?} yet; {awaited} is still being compiled: try again later");
+            CallError::new(ErrorKind::Unavailable, &text)
+        }
+        None => unknown(catalogue, name, &reachable),
+    };
     match catalogue.get(name) {
         _ if !reachable(name) => Target::nobody(unknown()),
         Some(entry) => Target::Tool(Arc::clone(entry)),
