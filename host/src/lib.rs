@@ -39,8 +39,9 @@ pub mod wit;
 
 pub use dispatch::CallContext;
 pub use host::{
-    BUNDLED, Definitions, DefinitionsRequest, Host, HostBuilder, HostError, LoadEvent, LoadListener, NewFile,
-    PolicyOutcome, RegisterError, ToolStatus, ToolsetStatus, WorkspaceError, default_home, tokens,
+    BUNDLED, BackgroundCompiler, Definitions, DefinitionsRequest, Host, HostBuilder, HostError, LoadEvent,
+    LoadListener, NewFile, PolicyOutcome, RegisterError, ToolStatus, ToolsetStatus, WorkspaceError, default_home,
+    megabytes, tokens,
 };
 pub use open_file_limit::raise_open_file_limit;
 pub use text::is_hidden;

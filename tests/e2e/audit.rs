@@ -59,6 +59,7 @@ fn place(guests: &[&str]) -> Place {
 #[test]
 fn every_call_leaves_one_line_however_it_ends() {
     let place = place(&["loops_in_handle", "traps"]);
+    place.configure("[tools.loops_in_handle]\nlimits = { fuel = 2_000_000_000 }\n");
     place.run(&["call", "good", r#"{ "a": 1 }"#]);
     place.run(&["call", "goood", r#"{"a":1}"#]);
     place.run(&["call", "good", "[1]"]);

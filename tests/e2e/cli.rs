@@ -12,7 +12,7 @@ use std::{
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::{compiled, guest, patience::PATIENCE};
+use super::{compiled, guest, patience::PATIENCE, start};
 
 /// A home and a tools folder of a test's own.
 pub(crate) struct Place {
@@ -53,6 +53,12 @@ impl Place {
     pub(crate) fn drop_hook(&self, name: &str, bytes: &[u8]) {
         fs::create_dir_all(self.hooks()).unwrap();
         fs::write(self.hooks().join(name), bytes).unwrap();
+    }
+
+    /// Compiles what is there, so that a host starts with all of it. For tests that are not about the start; a configuration that can't
+    /// be used is the host's to refuse.
+    pub(crate) fn warm(&self) {
+        drop(start::builder(self).build());
     }
 
     /// Writes the operator's configuration.

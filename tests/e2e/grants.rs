@@ -480,3 +480,17 @@ fn a_dev_grant_follows_its_file_until_it_is_revoked_or_pinned() {
     assert!(!text(&place).contains("weather"), "{}", text(&place));
     assert_wrong(&place.run(&["grant", "calc", "--dev", "--read", &notes]), &["--dev is for a file in a tools folder"]);
 }
+
+#[test]
+fn limits_are_raised_by_the_command_that_a_kill_names() {
+    let place = place();
+    let limits = |output| parse(&done(output))["limits"].clone();
+    let raised = place.run(&["grant", "weather", "--memory", "256MiB", "--timeout", "60s", "--fuel", "7", "--json"]);
+    assert_eq!(limits(raised), serde_json::json!({"memory": 256 << 20, "timeout_seconds": 60, "fuel": 7}));
+    // The others stay.
+    let raised = place.run(&["grant", "weather", "--memory", "1GiB", "--json"]);
+    assert_eq!(limits(raised), serde_json::json!({"memory": 1 << 30, "timeout_seconds": 60, "fuel": 7}));
+    let refused = place.run(&["grant", "weather", "--memory", "2GiB"]);
+    assert_eq!(refused.status.code(), Some(2), "{refused:?}");
+    assert!(stderr(&refused).contains("1 GiB is the most memory that a component can have"), "{refused:?}");
+}

@@ -3,6 +3,7 @@
 mod abuse;
 mod client;
 mod clients;
+mod cold;
 mod endurance;
 mod guests;
 mod http;
@@ -52,6 +53,12 @@ struct Serving {
 
 impl Serving {
     fn start(place: &Place) -> Self {
+        place.warm();
+        Self::cold(place)
+    }
+
+    /// Without compiling beforehand what is there.
+    fn cold(place: &Place) -> Self {
         Self::with_token(&mut place.command(&["run", "--http", "127.0.0.1:0"]))
     }
 

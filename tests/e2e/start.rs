@@ -1,18 +1,20 @@
 //! Starting: what is compiled, what is kept, and who may touch what is kept.
 
 use std::{
-    fs,
+    fs::{self, File},
     os::unix::fs::PermissionsExt,
     path::PathBuf,
     sync::{
         Arc,
         atomic::{AtomicUsize, Ordering},
+        mpsc,
     },
+    thread,
 };
 
 use hermes_host::{
     CallContext, Host, HostBuilder, LoadEvent,
-    component::{CompileLimits, Compiler, Digest},
+    component::{CompileLimits, Compiler, Digest, Origin},
 };
 
 use super::{
@@ -30,7 +32,7 @@ fn counting(place: &Place) -> (HostBuilder, Arc<AtomicUsize>) {
     let compiled = Arc::new(AtomicUsize::new(0));
     let counter = Arc::clone(&compiled);
     let listener = Arc::new(move |event| {
-        if let LoadEvent::Compiled(_) = event {
+        if let LoadEvent::Compiled { .. } = event {
             counter.fetch_add(1, Ordering::Relaxed);
         }
     });
@@ -40,6 +42,113 @@ fn counting(place: &Place) -> (HostBuilder, Arc<AtomicUsize>) {
 fn cached(place: &Place, extension: &str) -> PathBuf {
     let files = fs::read_dir(place.home().join("cache")).unwrap().map(|entry| entry.unwrap().path());
     files.into_iter().find(|path| path.extension().is_some_and(|found| found == extension)).unwrap()
+}
+
+/// The files that are kept of a component for this engine.
+pub(crate) fn cached_files(place: &Place, bytes: &[u8], extension: &str) -> Vec<PathBuf> {
+    let start = format!("{}-{}", Digest::of(bytes).hex(), engine(place));
+    let files = fs::read_dir(place.home().join("cache")).unwrap().map(|entry| entry.unwrap().path());
+    let is_its = |path: &PathBuf| {
+        let name = path.file_name().unwrap().to_string_lossy();
+        name.starts_with(&start) && name.ends_with(extension)
+    };
+    files.filter(is_its).collect()
+}
+
+/// The engine's part of the names in the cache, from an artifact that is there already.
+fn engine(place: &Place) -> String {
+    let name = cached(place, "bin").file_stem().unwrap().to_str().unwrap().to_owned();
+    name.rsplit_once('-').unwrap().1.to_owned()
+}
+
+/// The lock on a component's compilation: as long as it lives, the component is not compiled.
+pub(crate) struct CompileHold {
+    path: PathBuf,
+    _file: File,
+}
+
+impl CompileHold {
+    /// In a place where something else was compiled before.
+    pub(crate) fn of(place: &Place, bytes: &[u8]) -> Self {
+        let name = format!("{}-{}.lock", Digest::of(bytes).hex(), engine(place));
+        let path = place.home().join("cache").join(name);
+        let file = File::create(&path).unwrap();
+        file.lock().unwrap();
+        Self { path, _file: file }
+    }
+}
+
+impl Drop for CompileHold {
+    fn drop(&mut self) {
+        fs::remove_file(&self.path).unwrap();
+    }
+}
+
+/// A worker that notes in a file that it was started.
+fn noted_worker(place: &Place) -> (Compiler, PathBuf) {
+    let (script, notes) = (place.root.path().join("noted.sh"), place.root.path().join("notes"));
+    let worker = env!("CARGO_BIN_EXE_hermes-host");
+    fs::write(&script, format!("#!/bin/sh\necho started >>{}\nexec {worker} \"$@\"\n", notes.display())).unwrap();
+    fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
+    (Compiler::Worker(script, CompileLimits::STANDARD), notes)
+}
+
+#[test]
+fn hosts_that_share_a_home_compile_a_component_once() {
+    let place = Place::new();
+    place.drop_in("a.wasm", &guest::good("a"));
+    let hold = CompileHold::of(&place, &guest::good("a"));
+    let (worker, notes) = noted_worker(&place);
+    let (sender, begun) = mpsc::channel();
+    thread::scope(|scope| {
+        for _ in 0..3 {
+            let (place, worker, sender) = (&place, worker.clone(), sender.clone());
+            scope.spawn(move || {
+                let listener = Arc::new(move |event| {
+                    if let LoadEvent::Compiling { .. } = event {
+                        sender.send(()).unwrap();
+                    }
+                });
+                answers(&builder(place).compiler(worker).on_load(listener).build().unwrap(), "a");
+            });
+        }
+        // All of them are about to compile, and none may yet.
+        (0..3).for_each(|_| begun.recv().unwrap());
+        assert!(!notes.exists());
+        drop(hold);
+    });
+    assert_eq!(fs::read_to_string(notes).unwrap(), "started\n");
+}
+
+#[test]
+fn a_lock_that_a_crashed_host_left_holds_up_nothing() {
+    let place = Place::new();
+    place.drop_in("a.wasm", &guest::good("a"));
+    // A lock ends with its process; the file stays.
+    let left = CompileHold::of(&place, &guest::good("a")).path.clone();
+    File::create(&left).unwrap();
+    answers(&builder(&place).build().unwrap(), "a");
+    assert_eq!(cached_files(&place, &guest::good("a"), "lock"), [] as [PathBuf; 0]);
+}
+
+/// A bundled name is the bundled tool's, also while that is not compiled yet.
+#[test]
+fn no_file_takes_a_bundled_name_while_the_bundled_tools_compile() {
+    let place = Place::bare();
+    place.drop_in("mine.wasm", &guest::good("calculate"));
+    place.drop_in("other.wasm", &guest::good("other"));
+    builder(&place).build().unwrap();
+    let worker = Compiler::Worker(env!("CARGO_BIN_EXE_hermes-host").into(), CompileLimits::STANDARD);
+    let bundled = Host::builder().home(place.home()).tools(place.tools()).compiler(worker);
+    let (host, new) = bundled.build_cached().unwrap();
+    assert!(new.iter().all(|file| file.origin == Origin::Bundled) && !new.is_empty());
+    assert_eq!(host.catalogue().tools().count(), 0);
+    for file in &new {
+        host.compile_ahead(file).unwrap();
+    }
+    assert_eq!(host.refresh(&|_| false).unwrap(), []);
+    assert_eq!(host.catalogue().get("calculate").unwrap().component.origin, Origin::Bundled);
+    answers(&host, "other");
 }
 
 fn answers(host: &Host, tool: &str) {

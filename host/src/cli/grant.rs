@@ -1,6 +1,9 @@
 //! `hermes-host grant`.
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use anyhow::{Result, anyhow, bail};
 use clap::ArgGroup;
@@ -8,7 +11,8 @@ use clap_complete::ArgValueCompleter;
 use hermes_host::{
     component::{Digest, Origin},
     grant::{
-        self, Access, ExecGrant, FindError, FolderGrant, Found, Grant, Links, Pin, Secrets, TerminalGrant, Wanted,
+        self, Access, ExecGrant, FindError, FolderGrant, Found, Grant, Links, Pin, Secrets, TerminalGrant,
+        ToolLimits, Wanted,
     },
 };
 use serde_json::{Value, json};
@@ -21,7 +25,7 @@ pub(super) const MAY_ASK: &str = "ask people";
 #[derive(clap::Args)]
 #[command(group = ArgGroup::new("paths").args(["read", "write"]).multiple(true))]
 #[command(
-    after_help = "Examples:\n  hermes-host grant weather --read ~/notes\n  hermes-host grant file --write ~/work --read /etc/hosts\n  hermes-host grant deploy --exec \"git status\" --exec \"git log --oneline **\"\n  hermes-host grant deploy --shell   # any command line: confined, and you are asked\n  hermes-host grant weather          # its file was replaced, and you trust the new one\n\nA grant is for the bytes that are there now: other bytes under the same name have none of it."
+    after_help = "Examples:\n  hermes-host grant weather --read ~/notes\n  hermes-host grant file --write ~/work --read /etc/hosts\n  hermes-host grant deploy --exec \"git status\" --exec \"git log --oneline **\"\n  hermes-host grant deploy --shell   # any command line: confined, and you are asked\n  hermes-host grant words --memory 256MiB --timeout 60s\n  hermes-host grant weather          # its file was replaced, and you trust the new one\n\nA grant is for the bytes that are there now: other bytes under the same name have none of it."
 )]
 pub(super) struct Args {
     /// The component: its file's name without .wasm, a bundled one's name, or one of its tools
@@ -55,6 +59,15 @@ pub(super) struct Args {
     /// Grant to its file, whatever bytes are in it, until it is revoked: for tools that you write. Whoever changes the file has the grant
     #[arg(long, conflicts_with = "digest")]
     dev: bool,
+    /// Memory of one call [default: 64MiB; at most 1GiB]
+    #[arg(long, value_name = "SIZE", value_parser = grant::parse_memory)]
+    memory: Option<usize>,
+    /// Time of one call [default: 30s; at most 600s]
+    #[arg(long, value_name = "TIME", value_parser = grant::parse_timeout)]
+    timeout: Option<Duration>,
+    /// Fuel of one call, roughly its instructions
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=i64::MAX as u64))]
+    fuel: Option<u64>,
     /// Only if its bytes are these, as `inspect` shows them
     #[arg(long, value_name = "blake3:…")]
     digest: Option<Digest>,
@@ -76,7 +89,7 @@ pub(super) fn run(options: &Options, args: &Args) -> Result<u8> {
     let granted = file.grant_all(
         &found.name,
         pin,
-        &Wanted { folders: args.folders()?, commands: args.commands()?, ask: args.ask },
+        &Wanted { folders: args.folders()?, commands: args.commands()?, ask: args.ask, limits: args.limits() },
     )?;
     if !granted.left_out.is_empty() || !granted.left_out_commands.is_empty() || granted.left_out_ask {
         let mut had: Vec<String> = granted.left_out.iter().map(FolderGrant::to_string).collect();
@@ -99,6 +112,10 @@ pub(super) fn run(options: &Options, args: &Args) -> Result<u8> {
 }
 
 impl Args {
+    fn limits(&self) -> ToolLimits {
+        ToolLimits { memory: self.memory, timeout: self.timeout, fuel: self.fuel, result_chars: None }
+    }
+
     fn commands(&self) -> Result<TerminalGrant> {
         let exec = self.exec.iter().map(|text| ExecGrant::parse(text).map_err(|why| anyhow!("--exec '{text}': {why}")));
         let grant = TerminalGrant { shell: self.shell, exec: exec.collect::<Result<_>>()?, network: self.network };
@@ -220,6 +237,9 @@ pub(super) fn show(name: &str, grant: &Grant, as_json: bool) -> Result<()> {
     }
     if grant.ask() {
         output::line(&format!("  {MAY_ASK}"))?;
+    }
+    if let Some(limits) = grant.own_limits() {
+        output::line(&format!("  limits of a call: {limits}"))?;
     }
     if !grant.overridden().is_empty() {
         output::line(&format!("  may take the names of other tools: {}", grant.overridden().join(", ")))?;

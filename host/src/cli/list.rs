@@ -1,5 +1,7 @@
 //! `hermes-host list`.
 
+use std::sync::Arc;
+
 use anyhow::Result;
 use hermes_host::{
     Host, ToolStatus,
@@ -43,6 +45,7 @@ fn show(host: &Host, config: &Config, tools: &[ToolStatus]) -> Result<()> {
     let status = |tool: &ToolStatus| {
         let status = match &tool.status {
             Status::Available => output::styled(output::GOOD, "available"),
+            Status::Compiling => output::styled(output::DIM, "compiling"),
             Status::Flapping(why) => format!("{}: {why}", output::styled(output::BAD, "flapping")),
             Status::Unavailable(why) => format!("{}: {why}", output::styled(output::BAD, "unavailable")),
         };
@@ -64,13 +67,18 @@ pub(super) fn show_found(host: &Host, config: &Config) -> Result<()> {
     table(config, host.catalogue().tools().map(|entry| (&**entry, None)), None)?;
     show_hooks(host)?;
     show_commands(config);
-    for component in host.catalogue().components() {
+    show_stale(config, host.catalogue().components());
+    show_all_refusals(host);
+    Ok(())
+}
+
+/// The components among these whose grants are for other bytes.
+pub(super) fn show_stale<'a>(config: &Config, components: impl IntoIterator<Item = &'a Arc<Component>>) {
+    for component in components {
         if let Some(why) = InForce::of(config, component).stale {
             output::note(&format!("{} {}: {why}", output::styled(output::BAD, "no grant:"), component.name));
         }
     }
-    show_all_refusals(host);
-    Ok(())
 }
 
 /// What holds commands.

@@ -3,7 +3,6 @@
 //! Results go to stdout, everything for people to stderr. Exit codes: 0 done, 1 the tool or the check failed, 2 wrong usage,
 //! an unknown tool, or a host that could not start, 130 a `run` that was told to end a second time.
 
-mod ahead;
 mod approvals;
 mod audit;
 mod call;

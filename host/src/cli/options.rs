@@ -7,13 +7,13 @@ use std::{
 
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
-use hermes_host::{Host, HostBuilder, dispatch::ResultForm, grant::GrantFile, registry::Selection};
+use hermes_host::{Host, HostBuilder, NewFile, dispatch::ResultForm, grant::GrantFile, registry::Selection};
 use tracing_subscriber::filter::LevelFilter;
 
 use super::{
     output,
     print_config::{Http, Launch},
-    progress::Progress,
+    progress::{self, Progress},
     prompt::Prompt,
 };
 
@@ -116,24 +116,22 @@ impl Options {
         self.note(&format!("{} {text}", output::styled(output::BAD.bold(), "warning:")));
     }
 
-    /// The host for a server: clients and whoever attends to the questions are asked.
+    /// The host for a server, and what it must compile: clients are answered meanwhile. Clients and whoever attends to the questions are
+    /// asked.
     pub(super) fn serving_host(
         &self,
         token_file: Option<&Path>,
         offered: Selection,
         results: Option<ResultForm>,
-    ) -> Result<Host> {
-        let progress = Progress::new(self.quiet);
-        let mut builder = self.builder()?.on_load(progress.listener()).offer(offered);
+    ) -> Result<(Host, Vec<NewFile>)> {
+        let mut builder = self.builder()?.on_load(progress::lines(self.quiet)).offer(offered);
         if let Some(form) = results {
             builder = builder.result_form(form);
         }
         if let Some(file) = token_file {
             builder = builder.secret_file(absolute(file)?);
         }
-        let host = builder.build();
-        progress.finish();
-        Ok(host?)
+        Ok(builder.build_cached()?)
     }
 
     /// How a client must start this host to have what this command line says.

@@ -10,7 +10,7 @@ use std::{
 
 use anyhow::{Context, Result};
 use hermes_host::{
-    Host,
+    BackgroundCompiler, Host, NewFile,
     approval::{Approver, News, Question, Queue},
     capability::DecidedBy,
     component::Watcher,
@@ -27,9 +27,7 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    OK, Options,
-    ahead::Ahead,
-    list,
+    OK, Options, list,
     options::absolute,
     output,
     print_config::{self, Client, Http, TokenSource},
@@ -147,7 +145,7 @@ pub(super) fn run(options: &Options, args: &Args, is_http_named: bool) -> Result
         Some(settings) => Some(runtime.block_on(async { Server::bind(settings) })?),
         None => None,
     };
-    let host = options.serving_host(token_file, args.selection.selection(), args.results)?;
+    let (host, new) = options.serving_host(token_file, args.selection.selection(), args.results)?;
     for name in args.selection.tools().iter().filter(|name| host.catalogue().get(name).is_none()) {
         options.warn(&format!("there is no tool {name:?} yet; hermes-host list shows the names"));
     }
@@ -156,13 +154,20 @@ pub(super) fn run(options: &Options, args: &Args, is_http_named: bool) -> Result
         false if options.quiet => {}
         false => list::show_found(&host, &config.file.read()?)?,
     }
+    if !new.is_empty() {
+        let all: Vec<String> = new.iter().map(NewFile::shown).collect();
+        options.note(&format!("Compiling {}. Their tools come as they are ready.", all.join("; ")));
+    }
     let watched: Vec<PathBuf> = host.folders().iter().chain(host.hook_folders()).cloned().collect();
     let watcher = Watcher::new(&watched).context("failed to watch the folders")?;
-    let ahead = Ahead::start(&host, &watcher.waker()).context("failed to start compiling beside the watching")?;
+    let waker = watcher.waker();
+    let compiler = BackgroundCompiler::start(&host, move || waker.wake()).context("failed to start the compiler")?;
+    // Before a client is served: calls wait for what the compiler was given.
+    compiler.take(new);
     let (quiet, shared) = (options.quiet, host.clone());
     std::thread::Builder::new()
         .name("hermes-watch".into())
-        .spawn(move || watch(&shared, watcher, &ahead, config, quiet))?;
+        .spawn(move || watch(&shared, watcher, &compiler, config, quiet))?;
     runtime.block_on(async {
         let stop = stop_on_signals()?;
         match settings.zip(server) {

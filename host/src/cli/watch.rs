@@ -4,18 +4,18 @@ use std::{
     fs,
     os::unix::fs::MetadataExt,
     path::Path,
-    sync::{Mutex, PoisonError},
+    sync::{Arc, Mutex, PoisonError},
     time::{Duration, Instant},
 };
 
 use hermes_host::{
-    Host,
-    component::{Change, Refusal, Watcher},
+    BackgroundCompiler, Host,
+    component::{Change, Component, Refusal, Watcher},
     grant::GrantFile,
     registry::Catalogue,
 };
 
-use super::{ahead::Ahead, list, output};
+use super::{list, output};
 
 /// How long a change of the configuration may go unseen: a revoked grant must not last. Its folder is not watched, since the
 /// audit is written there at every call.
@@ -44,31 +44,30 @@ impl Config {
 }
 
 /// Begins with what was dropped between the loading and the watching.
-pub(super) fn watch(host: &Host, mut watcher: Watcher, ahead: &Ahead, mut config: Config, quiet: bool) {
+pub(super) fn watch(host: &Host, mut watcher: Watcher, compiler: &BackgroundCompiler, mut config: Config, quiet: bool) {
     watcher.catch_up();
     // Files are loaded on several threads, and each may ask.
     let watcher = Mutex::new(watcher);
     let lock = || watcher.lock().unwrap_or_else(PoisonError::into_inner);
     let mut change = Change::Nothing;
-    let mut failed: Vec<Refusal> = Vec::new();
     let mut trouble: Option<Trouble> = None;
     loop {
         let now = Stamp::of(&config.file.path);
         let is_reread = now != config.stamp;
         let is_due = trouble.as_ref().is_some_and(|trouble| trouble.again <= Instant::now());
-        if change == Change::Nothing && !is_reread && !is_due && !ahead.is_due() {
+        if change == Change::Nothing && !is_reread && !is_due && !compiler.is_due() {
             change = lock().wait(LOOK);
             continue;
         }
         (change, config.stamp) = (Change::Nothing, now);
         if is_reread {
-            ahead.try_again();
+            compiler.try_again();
         }
         let (before, hooks_before) = (host.catalogue(), Hooks::of(host));
         match host.refresh(&|path| lock().is_being_written(path)) {
             Ok(new) => {
                 trouble = None;
-                let known = std::mem::replace(&mut failed, ahead.take(new));
+                compiler.take(new);
                 if quiet {
                     continue;
                 }
@@ -76,8 +75,8 @@ pub(super) fn watch(host: &Host, mut watcher: Watcher, ahead: &Ahead, mut config
                     output::note(&format!("read {} again", config.file.path.display()));
                 }
                 tell(&before, &host.catalogue());
+                tell_stale(&before, &host.catalogue(), &config.file);
                 tell_hooks(&hooks_before, &Hooks::of(host));
-                list::show_refusals(failed.iter().filter(|refusal| !known.contains(refusal)));
             }
             Err(why) => {
                 let why = format!("failed to reload, everything stays as it was: {why}");
@@ -119,6 +118,16 @@ fn tell(before: &Catalogue, after: &Catalogue) {
     }
     let known = before.refusals();
     list::show_refusals(after.refusals().iter().filter(|refusal| !known.contains(refusal)));
+}
+
+/// Components that came just now and have no grant, since theirs is for other bytes.
+fn tell_stale(before: &Catalogue, after: &Catalogue, file: &GrantFile) {
+    let is_new =
+        |component: &&Arc<Component>| !before.components().iter().any(|known| known.digest == component.digest);
+    // A file that can't be read has been told of already: nothing is reloaded from it.
+    if let Ok(config) = file.read() {
+        list::show_stale(&config, after.components().iter().filter(is_new));
+    }
 }
 
 /// The hooks at one time: their names and digests, and what was refused.

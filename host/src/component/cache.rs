@@ -1,30 +1,35 @@
-//! What was compiled before: artifacts and what components answered about themselves, by digest and engine.
+//! What was compiled before: artifacts by digest and engine, and what components answered about themselves, by digest.
 //!
-//! Two files for each component: `DIGEST-ENGINE.json` says what the component offers or why it can't be used, and
-//! `DIGEST-ENGINE.bin` is the machine code, read when the component is first called. Both are written to a temporary file and
-//! renamed, so a reader sees a whole one or none.
+//! Three files for each component. `DIGEST-FORMAT.json` is its registration: what its type says and what it offers.
+//! `DIGEST-ENGINE.bin` is the machine code, read when the component is first called. `DIGEST-ENGINE.json` says whose code that is,
+//! or why the component can't be used. All are written to a temporary file and renamed, so a reader sees a whole one or none.
+//! A registration outlives the engine: a host of a new version lists the tool before its code is compiled again.
+//!
+//! While a component is compiled, `DIGEST-ENGINE.lock` is locked: hosts that share a home compile each component once.
 
 use std::{
     collections::hash_map::DefaultHasher,
-    fs::{self, DirBuilder, File},
+    fs::{self, DirBuilder, File, TryLockError},
     hash::{Hash, Hasher},
     io::{self, Read, Write},
     os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt},
     path::{Path, PathBuf},
+    thread,
+    time::{Duration, Instant},
 };
 
 use rustix::fs::OFlags;
-use serde::{
-    Deserialize, Serialize,
-    de::{DeserializeOwned, IgnoredAny},
-};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use wasmtime::Engine;
 
 use super::{Digest, Inspection};
 
 /// Part of every file's name. To be raised whenever what is kept, or the rules that an answer was checked by, change: what is
 /// kept under the old number is not read any more.
-const FORMAT: u32 = 2;
+const FORMAT: u32 = 3;
+
+/// How often a compile lock that another process holds is tried.
+const LOCK_POLL: Duration = Duration::from_millis(20);
 
 /// The directory can't be used.
 #[derive(Debug, thiserror::Error)]
@@ -48,24 +53,55 @@ pub enum CacheError {
 }
 
 /// What is known about a component with a certain digest.
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug)]
 pub(super) enum Known<O> {
     /// It works.
-    Ready(Ready<O>),
+    Ready(Registration<O>),
     /// It can't be used, and trying again gives the same.
     Failed(String),
 }
 
+/// What a component said of itself.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Ready<O> {
+pub(super) struct Registration<O> {
     pub(super) inspection: Inspection,
     /// What it answered when it was asked what it offers.
     pub(super) offer: O,
     /// Whose it is: a file under another name is not taken for another component's.
     component: Digest,
-    /// The hash of the artifact.
-    artifact: Digest,
+}
+
+/// What came of compiling a component for one engine.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum CompileRecord {
+    /// There is an artifact.
+    Ready {
+        /// Whose it is.
+        component: Digest,
+        /// Its hash.
+        artifact: Digest,
+    },
+    /// Compiling or registering failed, and trying again gives the same.
+    Failed(String),
+}
+
+/// The lock on the compilation of one component, held against all processes that use the same cache. The kernel releases it when its
+/// process ends, however that happens.
+#[derive(Debug)]
+pub(super) struct CompileLock {
+    path: PathBuf,
+    /// Closing it releases the lock.
+    _file: File,
+}
+
+impl Drop for CompileLock {
+    /// The file goes first: a process that opened it before and locks it afterwards sees that it is no longer the one at its path.
+    fn drop(&mut self) {
+        if let Err(why) = fs::remove_file(&self.path) {
+            tracing::warn!("failed to remove {}: {why}", self.path.display());
+        }
+    }
 }
 
 /// Machine code whose origin was checked. See [`super::artifact::load`].
@@ -109,6 +145,10 @@ impl Cache {
         self.dir.join(format!("{}-{}.{extension}", digest.hex(), self.engine))
     }
 
+    fn registration_path(&self, digest: &Digest) -> PathBuf {
+        self.dir.join(format!("{}-{FORMAT}.json", digest.hex()))
+    }
+
     /// The file that holds what is known; deleting it makes the host try again.
     pub(super) fn known_path(&self, digest: &Digest) -> PathBuf {
         self.path(digest, "json")
@@ -116,21 +156,37 @@ impl Cache {
 
     /// What is known. Anything unreadable, or another kind of component's, counts as nothing: it is made anew.
     pub(super) fn known<O: DeserializeOwned>(&self, digest: &Digest) -> Option<Known<O>> {
-        let known = serde_json::from_slice(&read_own(&self.known_path(digest)).ok()?).ok()?;
-        match &known {
-            Known::Ready(ready) if ready.component != *digest || !self.path(digest, "bin").exists() => None,
-            _ => Some(known),
+        match self.record(digest)? {
+            CompileRecord::Failed(reason) => Some(Known::Failed(reason)),
+            CompileRecord::Ready { .. } if !self.path(digest, "bin").exists() => None,
+            CompileRecord::Ready { .. } => self.registration(digest).map(Known::Ready),
+        }
+    }
+
+    /// What the component said of itself when it was last compiled, for this engine or another.
+    pub(super) fn registration<O: DeserializeOwned>(&self, digest: &Digest) -> Option<Registration<O>> {
+        let read = read_own(&self.registration_path(digest)).ok()?;
+        let registration: Registration<O> = serde_json::from_slice(&read).ok()?;
+        (registration.component == *digest).then_some(registration)
+    }
+
+    /// What came of compiling these bytes for this engine.
+    fn record(&self, digest: &Digest) -> Option<CompileRecord> {
+        let record = serde_json::from_slice(&read_own(&self.known_path(digest)).ok()?).ok()?;
+        match &record {
+            CompileRecord::Ready { component, .. } if component != digest => None,
+            _ => Some(record),
         }
     }
 
     /// The machine code, if it is whole.
     pub(super) fn artifact(&self, digest: &Digest) -> Option<VerifiedArtifact> {
-        let Some(Known::Ready(ready)) = self.known::<IgnoredAny>(digest) else { return None };
+        let Some(CompileRecord::Ready { artifact, .. }) = self.record(digest) else { return None };
         let bytes = read_own(&self.path(digest, "bin")).ok()?;
-        (Digest::of(&bytes) == ready.artifact).then_some(VerifiedArtifact(bytes))
+        (Digest::of(&bytes) == artifact).then_some(VerifiedArtifact(bytes))
     }
 
-    /// Keeps a component that works. The artifact first: what is known to be ready must be there.
+    /// Keeps a component that works. The record comes last: what is known to be ready must be there.
     pub(super) fn keep<O: Serialize>(
         &self,
         digest: &Digest,
@@ -138,15 +194,35 @@ impl Cache {
         offer: &O,
         artifact: &VerifiedArtifact,
     ) -> io::Result<()> {
-        let ready =
-            Ready { inspection: inspection.clone(), offer, component: *digest, artifact: Digest::of(artifact.bytes()) };
+        let registration = Registration { inspection: inspection.clone(), offer, component: *digest };
+        let record = CompileRecord::Ready { component: *digest, artifact: Digest::of(artifact.bytes()) };
         self.write(&self.path(digest, "bin"), artifact.bytes())?;
-        self.write(&self.known_path(digest), &serde_json::to_vec(&Known::Ready(ready))?)
+        self.write(&self.registration_path(digest), &serde_json::to_vec(&registration)?)?;
+        self.write(&self.known_path(digest), &serde_json::to_vec(&record)?)
     }
 
     /// Remembers that a component can't be used.
     pub(super) fn remember_failure(&self, digest: &Digest, reason: &str) -> io::Result<()> {
-        self.write(&self.known_path(digest), &serde_json::to_vec(&Known::<()>::Failed(reason.into()))?)
+        self.write(&self.known_path(digest), &serde_json::to_vec(&CompileRecord::Failed(reason.into()))?)
+    }
+
+    /// Locks the compilation of a component, and waits at most this long while another thread or process has it locked. Nothing where
+    /// that was not enough: a process that stands still must not keep others from working.
+    pub(super) fn lock(&self, digest: &Digest, patience: Duration) -> io::Result<Option<CompileLock>> {
+        let (path, until) = (self.path(digest, "lock"), Instant::now() + patience);
+        loop {
+            let flags = (OFlags::NOFOLLOW | OFlags::CLOEXEC).bits() as i32;
+            let file =
+                File::options().write(true).create(true).truncate(false).mode(0o600).custom_flags(flags).open(&path)?;
+            match file.try_lock() {
+                Ok(()) if is_at(&file, &path)? => return Ok(Some(CompileLock { path, _file: file })),
+                // Its last holder removed it after it was opened here.
+                Ok(()) => continue,
+                Err(TryLockError::Error(why)) => return Err(why),
+                Err(TryLockError::WouldBlock) if Instant::now() >= until => return Ok(None),
+                Err(TryLockError::WouldBlock) => thread::sleep(LOCK_POLL),
+            }
+        }
     }
 
     fn write(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
@@ -155,6 +231,16 @@ impl Cache {
         file.write_all(bytes)?;
         file.persist(path).map_err(|why| why.error)?;
         Ok(())
+    }
+}
+
+/// Whether this open file is the one at a path.
+fn is_at(file: &File, path: &Path) -> io::Result<bool> {
+    let opened = file.metadata()?;
+    match fs::symlink_metadata(path) {
+        Ok(there) => Ok((there.dev(), there.ino()) == (opened.dev(), opened.ino())),
+        Err(why) if why.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(why) => Err(why),
     }
 }
 

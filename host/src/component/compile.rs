@@ -73,6 +73,14 @@ pub(super) enum CompileError {
 }
 
 impl Compiler {
+    /// How long to wait while another process compiles the same component: as long as that may take.
+    pub(super) fn patience(&self) -> Duration {
+        match self {
+            Self::Worker(_, limits) => limits.wall,
+            Self::InProcess => CompileLimits::STANDARD.wall,
+        }
+    }
+
     pub(super) fn compile(&self, engine: &Engine, bytes: &[u8]) -> Result<VerifiedArtifact, CompileError> {
         let artifact = match self {
             Self::Worker(program, limits) => in_child(program, limits, bytes)?,
@@ -212,7 +220,9 @@ impl EndedWorker {
                 Err(CompileError::Machine(format!("the machine failed the compile worker: {complaint}")))
             }
             // The compiler met something it can't handle.
-            (Some(PANICKED), _) => Err(CompileError::Component("failed to compile: the compiler panicked".into())),
+            (Some(PANICKED), _) => {
+                Err(CompileError::Component(format!("failed to compile: the compiler panicked: {complaint}")))
+            }
             (Some(worker::INVALID), _) => Err(CompileError::Component(complaint)),
             (Some(worker::NO_MEMORY), _) => Err(no_memory()),
             (Some(code), _) => {
@@ -268,6 +278,14 @@ mod tests {
         assert!(!is_remembered(SIGABRT, small, Duration::ZERO, LIMITS.memory / 2));
         assert!(is_remembered(worker::NO_MEMORY << 8, "mmap failed", Duration::ZERO, LIMITS.memory - 1));
         assert!(!is_remembered(worker::NO_MEMORY << 8, "mmap failed", Duration::ZERO, LIMITS.memory / 2));
+    }
+
+    #[test]
+    fn what_a_panicking_compiler_said_is_told() {
+        let said = "thread 'main' panicked at src/lib.rs:1: called unwrap on None".to_owned();
+        let (status, account) = (ExitStatus::from_raw(PANICKED << 8), WorkerAccount::with(Duration::ZERO, 0));
+        let ended = EndedWorker { artifact: Vec::new(), complaint: said.clone(), status, account };
+        assert!(ended.verdict(&LIMITS).unwrap_err().to_string().contains(&said));
     }
 
     #[test]

@@ -4,11 +4,14 @@ use std::collections::BTreeSet;
 
 use semver::Version;
 use serde::{Deserialize, Serialize};
-use wasmparser::{Instance, Parser, Payload};
+use wasmparser::{
+    CanonicalFunction, CanonicalOption, ComponentDefinedType, ComponentType, ComponentTypeDeclaration, Instance,
+    InstanceTypeDeclaration, Parser, Payload,
+};
 
 use crate::{
     capability,
-    sandbox::limits::{CORE_INSTANCES, Limits, TABLE_ELEMENTS},
+    sandbox::limits::{CORE_INSTANCES, Limits, MEMORIES, TABLE_ELEMENTS, bytes},
     text::one_line,
     wit,
 };
@@ -77,11 +80,16 @@ impl Inspection {
         self.imports.iter().any(|import| is_of(&import.name))
     }
 
+    /// Bytes of the largest memory that it declares to start with.
+    pub(super) fn least_memory(&self) -> u64 {
+        self.least_memory
+    }
+
     /// Whether it can start within these limits. Asked again at every load: limits change, what is kept does not.
     pub(super) fn check(&self, limits: &Limits) -> Result<(), String> {
         let (least, limit) = (self.least_memory, limits.memory);
         if least > limit as u64 {
-            return Err(format!("needs at least {least} bytes of memory; its limit is {limit}"));
+            return Err(format!("needs at least {least} bytes of memory; its limit is {}", bytes(limit)));
         }
         Ok(())
     }
@@ -173,7 +181,20 @@ impl Reader {
                     return Err(format!("has more than {CORE_INSTANCES} core instances"));
                 }
             }
+            Payload::ComponentTypeSection(section) => {
+                for ty in section {
+                    refuse_async(is_async_type(&ty.map_err(|why| broken(&why))?))?;
+                }
+            }
+            Payload::ComponentCanonicalSection(section) => {
+                for function in section {
+                    refuse_async(is_async_function(&function.map_err(|why| broken(&why))?))?;
+                }
+            }
             Payload::MemorySection(section) => {
+                if section.count() as usize > MEMORIES {
+                    return Err(format!("has a module with {} memories; the limit is {MEMORIES}", section.count()));
+                }
                 for memory in section {
                     let least = memory.map_err(|why| broken(&why))?.initial.saturating_mul(PAGE);
                     self.least_memory = self.least_memory.max(least);
@@ -233,6 +254,47 @@ impl Reader {
             return Err(format!("was built for {package} {unknown}; this host supports {range}"));
         }
         Ok(Inspection { role, version, imports, describes, least_memory: self.least_memory })
+    }
+}
+
+/// Refuses the asynchronous part of the component model, of which WASI 0.3 is made. The engine has none of it.
+fn refuse_async(is_async: bool) -> Result<(), String> {
+    match is_async {
+        true => {
+            Err("uses async functions, streams or futures of the component model (WASI 0.3); this host has WASI 0.2: \
+                     build it without them"
+                .into())
+        }
+        false => Ok(()),
+    }
+}
+
+/// Whether a type is one of the asynchronous ones, or has one inside. wasmparser bounds the depth of types.
+fn is_async_type(ty: &ComponentType<'_>) -> bool {
+    match ty {
+        ComponentType::Defined(ComponentDefinedType::Future(_) | ComponentDefinedType::Stream(_)) => true,
+        ComponentType::Func(function) => function.async_,
+        ComponentType::Component(declarations) => declarations
+            .iter()
+            .any(|declaration| matches!(declaration, ComponentTypeDeclaration::Type(ty) if is_async_type(ty))),
+        ComponentType::Instance(declarations) => declarations
+            .iter()
+            .any(|declaration| matches!(declaration, InstanceTypeDeclaration::Type(ty) if is_async_type(ty))),
+        ComponentType::Defined(_) | ComponentType::Resource { .. } => false,
+    }
+}
+
+/// Whether a function between core code and components is asynchronous. Those that are not are named, so that a new kind counts.
+fn is_async_function(function: &CanonicalFunction) -> bool {
+    let is_async = |option: &CanonicalOption| matches!(option, CanonicalOption::Async | CanonicalOption::Callback(_));
+    match function {
+        CanonicalFunction::Lift { options, .. } | CanonicalFunction::Lower { options, .. } => {
+            options.iter().any(is_async)
+        }
+        CanonicalFunction::ResourceNew { .. }
+        | CanonicalFunction::ResourceDrop { .. }
+        | CanonicalFunction::ResourceRep { .. } => false,
+        _ => true,
     }
 }
 

@@ -7,13 +7,13 @@ use tokio::sync::OnceCell;
 
 use super::{
     Cache, Compiler, ComponentFile, Digest, Identity, Inspection, Kind, Origin, Refusal, Tools, artifact,
-    cache::{Known, VerifiedArtifact},
+    cache::{CompileLock, Known, VerifiedArtifact},
     compile::CompileError,
     inspect,
 };
 use crate::{
     capability::Granted,
-    sandbox::{KillReason, Limits, Sandbox},
+    sandbox::{KillReason, Limits, Sandbox, limits::MEMORY_CEILING, raise_memory},
 };
 
 /// A component that was found good: what it is, what it offers, and how to call it.
@@ -74,6 +74,11 @@ impl<K: Kind> Component<K> {
         }
     }
 
+    /// The linked form, where it was made before.
+    pub(crate) fn prepared_before(&self) -> Option<&K::Prepared> {
+        self.prepared.get()
+    }
+
     /// The linked form, made when it is first needed: once, and on a thread that may block.
     pub(crate) async fn prepared(self: &Arc<Self>, loader: &Arc<Loader>) -> Result<&K::Prepared, String> {
         let make = || async {
@@ -122,11 +127,16 @@ impl Loader {
 
     /// Loads one component. Cached, nothing is compiled and nothing run.
     pub fn load<K: Kind>(&self, file: &ComponentFile, terms: Terms) -> Result<Component<K>, Refusal> {
-        let held = (!matches!(file.origin, Origin::File(_))).then(|| file.bytes.clone());
+        let held = held(file);
         if let Some(known) = self.known(file.identity(), &terms, held.clone()) {
             return known;
         }
         let inspection = self.look::<K>(file, &terms)?;
+        let _lock = self.lock(&file.name, &file.digest);
+        // Another thread or process may have compiled it while this one waited.
+        if let Some(known) = self.known(file.identity(), &terms, held.clone()) {
+            return known;
+        }
         match self.compile::<K>(file, &inspection, &terms.limits) {
             Ok((offer, prepared)) => {
                 Ok(Component::new(file.identity(), terms, inspection, offer, OnceCell::from(prepared), held))
@@ -149,7 +159,7 @@ impl Loader {
         held: Option<Bytes>,
     ) -> Option<Result<Component<K>, Refusal>> {
         Some(match self.cache.known::<K::Offer>(identity.digest)? {
-            Known::Ready(ready) => match ready.inspection.check(&terms.limits) {
+            Known::Ready(ready) => match check(&ready.inspection, identity.name, &terms.limits) {
                 Ok(()) => {
                     Ok(Component::new(identity, terms.clone(), ready.inspection, ready.offer, OnceCell::new(), held))
                 }
@@ -162,9 +172,20 @@ impl Loader {
         })
     }
 
+    /// A component as it registered when it was compiled for another engine. Its code is compiled when it is first called.
+    pub(crate) fn registered<K: Kind>(&self, file: &ComponentFile, terms: &Terms) -> Option<Component<K>> {
+        let registration = self.cache.registration(&file.digest)?;
+        registration.inspection.check(&terms.limits).ok()?;
+        let (inspection, offer) = (registration.inspection, registration.offer);
+        let held = held(file);
+        Some(Component::new(file.identity(), terms.clone(), inspection, offer, OnceCell::new(), held))
+    }
+
     /// What the type of a component says, which takes no time; refused where it can't be one of this kind.
     pub(crate) fn look<K: Kind>(&self, file: &ComponentFile, terms: &Terms) -> Result<Inspection, Refusal> {
-        let inspection = inspect(&file.bytes, &terms.limits).map_err(|why| refused(file.identity(), &why))?;
+        let refuse = |why: String| refused(file.identity(), &why);
+        let inspection = inspect(&file.bytes, &Limits { memory: MEMORY_CEILING, ..terms.limits }).map_err(refuse)?;
+        check(&inspection, &file.name, &terms.limits).map_err(refuse)?;
         if inspection.role != K::ROLE {
             let is = inspection.role.name();
             let why = format!("is a {is}, not a {}; put it into the {is}s folder", K::ROLE.name());
@@ -179,10 +200,29 @@ impl Loader {
         if let Some(prepared) = self.cached::<K>(&component.digest) {
             return Ok(prepared);
         }
-        tracing::warn!("the compiled form of {} is gone or damaged; compiling it again", component.name);
+        let _lock = self.lock(&component.name, &component.digest);
+        if let Some(prepared) = self.cached::<K>(&component.digest) {
+            return Ok(prepared);
+        }
+        tracing::info!("compiling {}: there is no compiled form that this host can use", component.name);
         let file = again(component)?;
         let made = self.compile::<K>(&file, &component.inspection, &component.limits);
         made.map(|(_, prepared)| prepared).map_err(|(Failure::Final(why) | Failure::Passing(why))| why)
+    }
+
+    /// The lock on compiling these bytes. Without it a component may be compiled twice, and no harm comes of that.
+    fn lock(&self, name: &str, digest: &Digest) -> Option<CompileLock> {
+        match self.cache.lock(digest, self.compiler.patience()) {
+            Ok(Some(lock)) => Some(lock),
+            Ok(None) => {
+                tracing::warn!("another process has been compiling {name} for too long; compiling it here, too");
+                None
+            }
+            Err(why) => {
+                tracing::warn!("failed to lock the compilation of {name}: {why}");
+                None
+            }
+        }
     }
 
     fn cached<K: Kind>(&self, digest: &Digest) -> Option<K::Prepared> {
@@ -212,7 +252,11 @@ impl Loader {
         let prepared = self.prepare::<K>(&artifact)?;
         let run = pollster::block_on(K::ask(&self.sandbox, &prepared, limits.memory))
             .map_err(|busy| Failure::Passing(busy.to_string()))?;
-        let raw = run.answer.map_err(|kill| {
+        let raw = run.answer.map_err(|mut kill| {
+            // Of the component's own limits only the memory holds here.
+            if kill.reason == KillReason::OutOfMemory {
+                kill = kill.with_remedy(&file.name, limits);
+            }
             let why = format!("{} was ended ({}): {kill}", K::QUESTION, kill.reason);
             // The operator may give it more memory, and a busy machine more time.
             match kill.reason {
@@ -226,6 +270,20 @@ impl Loader {
         }
         Ok((offer, prepared))
     }
+}
+
+/// Whether a component can start within its limits, and what raises the one that it can't.
+fn check(inspection: &Inspection, name: &str, limits: &Limits) -> Result<(), String> {
+    inspection.check(limits).map_err(|mut why| {
+        let least = usize::try_from(inspection.least_memory()).unwrap_or(usize::MAX);
+        why.extend(raise_memory(name, least, limits));
+        why
+    })
+}
+
+/// The bytes of a component that has no file.
+fn held(file: &ComponentFile) -> Option<Bytes> {
+    (!matches!(file.origin, Origin::File(_))).then(|| file.bytes.clone())
 }
 
 fn refused(identity: Identity<'_>, reason: &str) -> Refusal {

@@ -8,6 +8,7 @@ use std::{
 use rustix::process::{Resource, Rlimit, Signal, getrlimit, set_parent_process_death_signal, setrlimit};
 
 use super::file::COMPONENT_BYTES;
+use crate::sandbox::limits::MIB;
 
 /// The argument that makes this process a worker.
 pub(super) const COMMAND: &str = "__compile";
@@ -17,6 +18,13 @@ pub(super) const INVALID: i32 = 3;
 
 /// The exit code for "the system refused memory". The parent decides by the worker's accounting whose doing that was.
 pub(super) const NO_MEMORY: i32 = 4;
+
+/// Larger components take many seconds on every processor. They are compiled at a lower priority, so that small ones, and the calls of
+/// those that are there already, do not wait for them.
+pub(crate) const LARGE: usize = 4 * MIB;
+
+/// How much lower: see nice(2).
+const NICE: i32 = 10;
 
 /// Whether this process was started as a worker.
 pub(crate) fn was_asked() -> bool {
@@ -68,6 +76,10 @@ fn work(mut arguments: impl Iterator<Item = OsString>) -> Result<(), Failure> {
     let mut bytes = Vec::new();
     let read = stdin().lock().take(COMPONENT_BYTES).read_to_end(&mut bytes);
     read.map_err(|why| machine(format!("failed to read the component: {why}")))?;
+    if bytes.len() > LARGE {
+        // Where it is refused, only the order changes.
+        let _ = rustix::process::nice(NICE);
+    }
     let engine =
         crate::sandbox::for_compiling().map_err(|why| machine(format!("failed to make an engine: {why:#}")))?;
     let artifact = engine.precompile_component(&bytes).map_err(|why| Failure {

@@ -42,7 +42,7 @@ pub use hooks::{Hook, OnFailure};
 pub(crate) use hooks::{Source as HookSource, Watcher};
 pub use intercept::{Intercepted, Interceptor};
 pub use outcome::{CallError, ErrorKind, Outcome};
-pub(crate) use pipeline::{Incoming, Pipeline, Policy, Target};
+pub(crate) use pipeline::{Incoming, Pipeline, Policy, REPORT_INTERVAL, Target};
 pub use plain::ResultForm;
 pub(crate) use plain::plain;
 pub(crate) use plan::Safety;

@@ -1,7 +1,11 @@
 //! The way of every call, in one place: guardrails, coerce, validate, hooks, approval, invoke, hooks, bound, mark, guardrails,
 //! audit.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    pin::pin,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use futures_util::future::BoxFuture;
 
@@ -19,10 +23,10 @@ use crate::{
     approval::{Asker, CallExtent, Gate, Ruling},
     audit::{Audit, AuditedArguments},
     capability::Decision,
-    component::{Digest, Loader},
+    component::{Component, Digest, Loader},
     policy::{PolicyAction, ToolPolicy},
     registry::{Annotations, Entry},
-    sandbox::{Control, KillReason, Limits, Sandbox, caught, given_up},
+    sandbox::{Control, KillReason, Limits, PreparedTools, Progress, Sandbox, caught, given_up},
     text::one_line,
     wit::latest,
 };
@@ -32,6 +36,9 @@ const HOST: &str = "the host";
 
 /// Bytes of the operator's reason in a message: what the configuration takes.
 const REASON_BYTES: usize = 500;
+
+/// How often a call that waits for code to be compiled reports it.
+pub(crate) const REPORT_INTERVAL: Duration = Duration::from_secs(1);
 
 /// What decides about calls, besides the tools themselves.
 #[derive(Default)]
@@ -260,8 +267,11 @@ impl Pipeline {
     ) -> Result<Outcome, CallError> {
         let name = &call.name;
         let component = &entry.component;
-        let prepared = component.prepared(&self.loader).await;
-        let prepared = prepared.map_err(|why| CallError::new(ErrorKind::Unavailable, &format!("{name}: {why}")))?;
+        let prepared = match component.prepared_before() {
+            Some(prepared) => prepared,
+            // In a box, since every call would carry its size.
+            None => Box::pin(self.prepared(name, component, control)).await?,
+        };
         let limits = Limits { wall: component.limits.wall.saturating_sub(taken), ..component.limits };
         // Commands alone can end the host.
         let recording =
@@ -271,13 +281,41 @@ impl Pipeline {
         let result = match run.answer {
             Ok(Ok(content)) => Reply::accept(name, content),
             Ok(Err(failure)) => Err(failure.into()),
-            Err(kill) => Err(CallError::killed(name, &kill, &run.log)),
+            Err(kill) => {
+                let kill = kill.with_remedy(&component.name, &component.limits);
+                Err(CallError::killed(name, &kill, &run.log))
+            }
         };
         let result = result.map_err(|error| match run.usage.lacks_folders {
             true => ungranted::explain(error, &component.name, &component.granted),
             false => error,
         });
         Ok(Outcome { result, warning: None, log: run.log, usage: run.usage })
+    }
+
+    /// The linked form of a component. Where it must be compiled first, the caller hears of it and waits as long as the call may take;
+    /// the time of the call itself begins afterwards.
+    async fn prepared<'a>(
+        &self,
+        tool: &str,
+        component: &'a Arc<Component>,
+        control: &Control,
+    ) -> Result<&'a PreparedTools, CallError> {
+        let unavailable = |why: &str| CallError::new(ErrorKind::Unavailable, &format!("{tool}: {why}"));
+        let (started, mut making) = (Instant::now(), pin!(component.prepared(&self.loader)));
+        loop {
+            let made = self.sandbox.within(REPORT_INTERVAL, unless_cancelled(tool, control, &mut making)).await;
+            if let Some(made) = made {
+                return made?.map_err(|why| unavailable(&why));
+            }
+            let waited = started.elapsed().as_secs();
+            if started.elapsed() >= component.limits.wall {
+                let why = format!("its code is still being compiled, for {waited} s now; try again later");
+                return Err(unavailable(&why));
+            }
+            let message = format!("compiling {}, {waited} s", component.name);
+            control.report(Progress { done: waited, total: None, message: Some(message) });
+        }
     }
 
     /// A reply as the model gets it: bounded, and marked where it comes from outside. What goes to a file is defanged too: it will

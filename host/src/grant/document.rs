@@ -2,7 +2,7 @@
 
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, TableLike, TomlError, Value, value};
 
-use super::{FolderGrant, Pin, TerminalGrant, rows};
+use super::{FolderGrant, Pin, TerminalGrant, ToolLimits, rows, units};
 use crate::policy::{NamePattern, PolicyAction, PolicyLayoutError, set_action};
 
 /// The section of the policy per tool.
@@ -14,6 +14,8 @@ const FOLDERS: &str = "fs";
 /// A grant's commands.
 const TERMINAL: &str = "terminal";
 const ASK: &str = "ask";
+/// The limits of a component's calls.
+const LIMITS: &str = "limits";
 /// The bytes that a grant is for.
 const DIGEST: &str = "digest";
 /// The file that a grant is for, in dev mode.
@@ -39,11 +41,16 @@ impl Document {
         if self.crlf { text.replace("\r\n", "\n").replace('\n', "\r\n") } else { text }
     }
 
-    /// Binds a component's grant to these bytes or to this file. A grant that does not exist yet is begun.
-    pub(super) fn pin(&mut self, name: &str, pin: Pin<'_>) {
+    /// Begins a grant that does not exist yet.
+    pub(super) fn begin_section(&mut self, name: &str) {
         if self.section(name).is_none() {
             self.begin(name);
         }
+    }
+
+    /// Binds a component's grant to these bytes or to this file. A grant that does not exist yet is begun.
+    pub(super) fn pin(&mut self, name: &str, pin: Pin<'_>) {
+        self.begin_section(name);
         if let Some(section) = self.section(name) {
             let (set, text, unset) = match pin {
                 Pin::Bytes(digest) => (DIGEST, digest.to_string(), DEV),
@@ -109,6 +116,29 @@ impl Document {
             table.insert("network", true.into());
         }
         section.insert(TERMINAL, value(table));
+    }
+
+    /// Writes the limits that are named. The others stay.
+    pub(super) fn set_limits(&mut self, name: &str, limits: &ToolLimits) {
+        if *limits == ToolLimits::default() {
+            return;
+        }
+        let Some(section) = self.section(name) else { return };
+        let empty = || value(InlineTable::new());
+        let Some(table) = section.entry(LIMITS).or_insert_with(empty).as_table_like_mut() else { return };
+        if let Some(memory) = limits.memory {
+            table.insert("memory", value(units::write_memory(memory)));
+        }
+        if let Some(timeout) = limits.timeout {
+            table.insert("timeout", value(units::write_timeout(timeout)));
+        }
+        if let Some(fuel) = limits.fuel {
+            // TOML's integers end at 2^63.
+            table.insert("fuel", value(i64::try_from(fuel).unwrap_or(i64::MAX)));
+        }
+        if let Some(chars) = limits.result_chars {
+            table.insert("result_chars", value(i64::try_from(chars).unwrap_or(i64::MAX)));
+        }
     }
 
     /// Says that it may ask; where it may not, the line goes.

@@ -27,9 +27,14 @@ pub use folder::{Access, FolderGrant, Links, Secrets};
 pub use place::{resolve, to_grant};
 pub use standing::{Pin, Stale, Standing};
 pub use terminal::{Backend, ExecGrant, TerminalConfig, TerminalGrant};
+pub use units::{parse_memory, parse_timeout};
 pub use workspaces::Workspaces;
 
-use crate::{component::Digest, dispatch::OnFailure, sandbox::Limits};
+use crate::{
+    component::Digest,
+    dispatch::OnFailure,
+    sandbox::{Limits, limits::thousands},
+};
 
 /// What one component gets. Known by its file's stem, and bound to its bytes where a digest is given.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -69,15 +74,32 @@ pub struct HookGrant {
     limits: HookLimits,
 }
 
+/// Limits of a component's calls that differ from the standard ones.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct ToolLimits {
+pub struct ToolLimits {
+    /// Bytes of memory.
     #[serde(default, deserialize_with = "units::memory")]
-    memory: Option<usize>,
+    pub memory: Option<usize>,
+    /// Wall clock.
     #[serde(default, deserialize_with = "units::timeout")]
-    timeout: Option<Duration>,
-    fuel: Option<u64>,
-    result_chars: Option<usize>,
+    pub timeout: Option<Duration>,
+    /// Fuel.
+    pub fuel: Option<u64>,
+    /// Characters of a result that a model is shown.
+    pub result_chars: Option<usize>,
+}
+
+impl ToolLimits {
+    /// These limits where they are named, those where they are not.
+    fn or(self, others: Self) -> Self {
+        Self {
+            memory: self.memory.or(others.memory),
+            timeout: self.timeout.or(others.timeout),
+            fuel: self.fuel.or(others.fuel),
+            result_chars: self.result_chars.or(others.result_chars),
+        }
+    }
 }
 
 /// A hook's result is not shown to a model.
@@ -91,22 +113,30 @@ struct HookLimits {
     fuel: Option<u64>,
 }
 
-fn limits(memory: Option<usize>, timeout: Option<Duration>, fuel: Option<u64>, shown: Option<usize>) -> Limits {
-    let standard = Limits::HANDLE;
-    Limits {
-        memory: memory.unwrap_or(standard.memory),
-        wall: timeout.unwrap_or(standard.wall),
-        fuel: fuel.unwrap_or(standard.fuel),
-        shown,
-        ..standard
-    }
-}
-
 impl Grant {
     /// The limits of the component's calls.
     pub fn limits(&self) -> Limits {
+        let (standard, own) = (Limits::HANDLE, self.limits);
+        Limits {
+            memory: own.memory.unwrap_or(standard.memory),
+            wall: own.timeout.unwrap_or(standard.wall),
+            fuel: own.fuel.unwrap_or(standard.fuel),
+            shown: own.result_chars,
+            ..standard
+        }
+    }
+
+    /// The limits that differ from the standard ones, for people.
+    pub fn own_limits(&self) -> Option<String> {
         let ToolLimits { memory, timeout, fuel, result_chars } = self.limits;
-        limits(memory, timeout, fuel, result_chars)
+        let parts = [
+            memory.map(|size| format!("memory {}", units::write_memory(size))),
+            timeout.map(|wall| format!("timeout {}", units::write_timeout(wall))),
+            fuel.map(|fuel| format!("fuel {}", thousands(fuel))),
+            result_chars.map(|chars| format!("{} characters shown", thousands(chars as u64))),
+        ];
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        (!parts.is_empty()).then(|| parts.join(", "))
     }
 
     /// Whether it may take this tool's name from a component that comes before it.
@@ -143,7 +173,12 @@ impl Grant {
 impl HookGrant {
     /// The limits of the hook's runs.
     pub fn limits(&self) -> Limits {
-        let HookLimits { memory, timeout, fuel } = self.limits;
-        limits(memory, timeout, fuel, None)
+        let (standard, own) = (Limits::HOOK, self.limits);
+        Limits {
+            memory: own.memory.unwrap_or(standard.memory),
+            wall: own.timeout.unwrap_or(standard.wall),
+            fuel: own.fuel.unwrap_or(standard.fuel),
+            ..standard
+        }
     }
 }

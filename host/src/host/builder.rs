@@ -4,12 +4,13 @@ use std::{
     hash::{BuildHasher, RandomState},
     path::{Path, PathBuf},
     sync::{Arc, Mutex, atomic::AtomicU64},
+    time::Instant,
 };
 
 use arc_swap::ArcSwap;
 use tokio::sync::watch;
 
-use super::{Added, BUNDLED, Current, Host, Inner, LoadListener};
+use super::{Added, BUNDLED, Current, Host, Inner, LoadListener, NewFile};
 use crate::{
     approval::{Approver, Gate, ReviewerError},
     audit::{Audit, AuditError},
@@ -208,6 +209,27 @@ impl HostBuilder {
     /// Makes the host and loads all components. Takes a while where some must be compiled. From then on this process catches SIGXFSZ
     /// and SIGXCPU: a lowered limit on files or time makes a write fail, and does not end the host.
     pub fn build(self) -> Result<Host, HostError> {
+        let host = self.empty()?;
+        host.reload()?;
+        // Toolsets that are not there would refuse every call and every list.
+        host.scope(&host.0.current.load(), None)?;
+        Ok(host)
+    }
+
+    /// The same without compiling, for servers that are to answer at once: loads what was compiled before, and answers what must be
+    /// compiled for the rest. A [`BackgroundCompiler`](super::BackgroundCompiler) takes that.
+    pub fn build_cached(self) -> Result<(Host, Vec<NewFile>), HostError> {
+        let host = self.empty()?;
+        let new = host.refresh(&|_| false)?;
+        // Components that are still to be compiled may bring toolsets.
+        if new.is_empty() {
+            host.scope(&host.0.current.load(), None)?;
+        }
+        Ok((host, new))
+    }
+
+    /// A host without components.
+    fn empty(self) -> Result<Host, HostError> {
         if hermes_launch::was_asked() {
             return Err(HostError::WorkerNotRun);
         }
@@ -258,7 +280,7 @@ impl HostBuilder {
             audit: Arc::new(Audit::open(&home)?),
             validation: Validation::default(),
         };
-        let host = Host(Arc::new(Inner {
+        Ok(Host(Arc::new(Inner {
             config,
             config_is_named,
             workspace: Arc::clone(&workspace),
@@ -280,6 +302,8 @@ impl HostBuilder {
             files: Arc::new(Shared::with_decider(Arc::clone(&gate) as _)),
             people: Arc::default(),
             terminals: Arc::new(Terminals::new(launcher, workspace, own_paths, gate, self.notices)),
+            compile_states: Arc::default(),
+            started: Instant::now(),
             availability: Availability::default(),
             redescriptions: Redescriptions::default(),
             instance: format!("{:08x}", RandomState::new().hash_one(std::process::id()) as u32),
@@ -287,11 +311,7 @@ impl HostBuilder {
             changes: watch::Sender::new(0),
             added: Mutex::new(Added::default()),
             home,
-        }));
-        host.reload()?;
-        // Toolsets that are not there would refuse every call and every list.
-        host.scope(&host.0.current.load(), None)?;
-        Ok(host)
+        })))
     }
 }
 

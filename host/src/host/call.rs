@@ -24,17 +24,21 @@ impl Host {
     /// guest.
     pub async fn call(&self, name: &str, arguments: &str, context: CallContext) -> Outcome {
         let call_id = context.call_id.clone().unwrap_or_else(|| self.next_call_id());
-        let (pipeline, current) = (&self.0.pipeline, self.0.current.load_full());
+        let inner = (name == TOOL_CALL).then(|| bridge::inner_call(arguments).ok()).flatten();
+        let called = inner.as_ref().map_or(name, |(name, _)| name);
+        let (current, awaited) = self.current_for(called, &context.control).await;
+        let awaited = awaited.as_deref();
+        let pipeline = &self.0.pipeline;
         let caller = ToolScope { toolsets: context.toolsets.clone(), client: context.client.clone() };
         let incoming = Incoming { name, arguments, call_id, context };
         let target = match Bridge::named(name) {
-            None => self.target(&current, name, &caller),
+            None => self.target(&current, awaited, name, &caller),
             Some(Bridge::Search) => Target::Host(Box::pin(self.search(arguments, caller))),
             Some(Bridge::Describe) => Target::Host(Box::pin(self.describe(arguments, caller))),
             Some(Bridge::Call) => match bridge::inner_call(arguments) {
                 // From here on it is the call of the real tool: hooks, guardrails and the audit see that one's name.
                 Ok((name, arguments)) => {
-                    let target = self.target(&current, &name, &caller);
+                    let target = self.target(&current, awaited, &name, &caller);
                     let incoming = Incoming { name: &name, arguments: &arguments, ..incoming };
                     return pipeline.run(incoming, target, &current.policy).await;
                 }
@@ -106,8 +110,8 @@ impl Host {
         format!("call-{}-{}", self.0.instance, self.0.calls.fetch_add(1, Ordering::Relaxed) + 1)
     }
 
-    /// Who answers a call of this name by this caller.
-    fn target(&self, current: &Current, name: &str, caller: &ToolScope) -> Target<'static> {
+    /// Who answers a call of this name by this caller. `awaited` is the component that may offer the tool and is not compiled yet.
+    fn target(&self, current: &Current, awaited: Option<&str>, name: &str, caller: &ToolScope) -> Target<'static> {
         let catalogue = &current.catalogue;
         let scope = match self.scope(current, caller.toolsets.as_ref()) {
             Ok(scope) => scope,
@@ -115,7 +119,14 @@ impl Host {
         };
         let is_hidden = |name: &str| current.policy.tools.hides(name, caller.client.as_deref());
         let reachable = |name: &str| scope.as_ref().is_none_or(|scope| scope.contains(name)) && !is_hidden(name);
-        let unknown = || unknown(catalogue, name, &reachable);
+        let unknown = || match awaited {
+            Some(awaited) => {
+                let name = crate::text::one_line(name, 80);
+                let text = format!("there is no tool {name:?} yet; {awaited} is still being compiled: try again later");
+                CallError::new(ErrorKind::Unavailable, &text)
+            }
+            None => unknown(catalogue, name, &reachable),
+        };
         match catalogue.get(name) {
             _ if !reachable(name) => Target::nobody(unknown()),
             Some(entry) => Target::Tool(Arc::clone(entry)),

@@ -126,6 +126,7 @@ impl Host {
 
     /// The tools of these toolsets that can work here, by name, as they describe themselves in each other's company.
     async fn described(&self, toolsets: &Selection, client: Option<&str>) -> Result<Vec<Definition>, ToolsetError> {
+        self.settled().await;
         let current = self.0.current.load_full();
         let scope = self.scope(&current, Some(toolsets))?;
         let is_selected = |name: &str| {
@@ -196,6 +197,9 @@ impl Host {
         component: &Arc<Component>,
         surroundings: Surroundings,
     ) -> Result<Redescribed, Unanswered> {
+        if self.is_being_compiled(component) {
+            return Err(Unanswered::Passing);
+        }
         let prepared = component.prepared(&self.0.pipeline.loader).await.map_err(|_| Unanswered::Passing)?;
         let Some(run) = self.sandbox().describe(prepared, component.limits.memory, surroundings).await else {
             return Ok(Redescribed::default());

@@ -58,14 +58,18 @@ pub struct ToolsetStatus {
 
 impl Host {
     /// All tools and whether each can work here. Asks those whose last answer is old: components at the same time, the tools of
-    /// one in turn, all of them within [`CATALOGUE_WALL`].
+    /// one in turn, all of them within [`CATALOGUE_WALL`]. As long again, after the start, for what is being compiled.
     pub async fn list(&self) -> Vec<ToolStatus> {
+        self.settled().await;
         let catalogue = self.catalogue();
         let mut by_component: BTreeMap<Digest, Vec<&Arc<Entry>>> = BTreeMap::new();
         for entry in catalogue.tools() {
             by_component.entry(entry.component.digest).or_default().push(entry);
         }
         let asked = by_component.values().map(|entries| async {
+            if entries.iter().any(|entry| self.is_being_compiled(&entry.component)) {
+                return entries.iter().map(|entry| (*entry, Status::Compiling)).collect();
+            }
             let statuses = self.sandbox().within(CATALOGUE_WALL, self.check_all(entries)).await;
             let late = |entry: &&Arc<Entry>| self.unasked(entry, "its check has not answered yet; ask again".into());
             let statuses = statuses.unwrap_or_else(|| entries.iter().map(late).collect());

@@ -27,9 +27,17 @@ use crate::{
 #[derive(Clone, Debug)]
 pub enum LoadEvent {
     /// This component must be compiled, which takes a while.
-    Compiling(String),
+    Compiling {
+        /// Its name.
+        name: String,
+        /// Its bytes.
+        size: u64,
+    },
     /// It is done.
-    Compiled(String),
+    Compiled {
+        /// Its name.
+        name: String,
+    },
 }
 
 /// Hears of loading, while the host is held: it must not register, deregister or reload.
@@ -81,21 +89,62 @@ impl Source {
     }
 }
 
-/// A file whose bytes were never compiled here.
+/// A component whose bytes must be compiled before it can be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewFile {
+    /// The file's stem.
+    pub name: String,
     /// Where it is.
-    pub path: PathBuf,
+    pub origin: Origin,
     /// What is in it.
     pub digest: Digest,
+    /// Its bytes.
+    pub size: u64,
+    /// Whether something answers in its place meanwhile: what the file was before, or these bytes as they registered before.
+    pub is_listed: bool,
     role: Role,
+    /// The bytes, where there is no file.
+    held: Option<Bytes>,
+}
+
+impl NewFile {
+    pub(super) fn of(file: &ComponentFile, role: Role) -> Self {
+        Self {
+            name: file.name.clone(),
+            origin: file.origin.clone(),
+            digest: file.digest,
+            size: file.bytes.len() as u64,
+            is_listed: false,
+            role,
+            held: (!matches!(file.origin, Origin::File(_))).then(|| file.bytes.clone()),
+        }
+    }
+
+    pub(super) fn role(&self) -> Role {
+        self.role
+    }
+
+    /// For messages; no two components of a host have the same.
+    pub fn place(&self) -> String {
+        self.origin.describe_as(&self.name)
+    }
+
+    /// The same bytes again. Nothing where they are gone or others by now.
+    fn read(&self) -> Option<ComponentFile> {
+        let file = match (&self.held, &self.origin) {
+            (Some(bytes), origin) => ComponentFile::held(&self.name, origin.clone(), bytes.clone()),
+            (None, Origin::File(path)) => ComponentFile::open(path).ok()?,
+            (None, _) => return None,
+        };
+        (file.digest == self.digest).then_some(file)
+    }
 }
 
 /// What a look in haste finds in a file.
 enum Haste<K: Kind> {
     Loaded(Arc<Component<K>>),
-    /// These bytes must be compiled first.
-    New(Digest),
+    /// These bytes must be compiled first. The component as it registered before, where that is known.
+    New(NewFile, Option<Arc<Component<K>>>),
 }
 
 /// What a look in haste passes over. Where such a file was loaded before, that stays, on today's terms.
@@ -104,6 +153,8 @@ struct Left<'a> {
     is_being_written: &'a (dyn Fn(&Path) -> bool + Sync),
     /// Files that must be compiled first.
     new: Mutex<Vec<NewFile>>,
+    /// Why some of them could not be, where something else answers in their place.
+    failed: Mutex<Vec<Refusal>>,
 }
 
 /// A hook sees calls and has no capability.
@@ -120,9 +171,10 @@ impl Host {
 
     /// The same in haste, for whoever watches the folders: nothing is compiled, and what is being written is passed over, so that a
     /// grant that was revoked or a file that was removed waits for nobody. What such a file was before stays, on the terms that hold
-    /// now. Answers the files to [compile](Self::compile_ahead) before another look.
+    /// now. Answers the files to [compile](Self::compile_ahead) before another look; a [`BackgroundCompiler`](crate::BackgroundCompiler)
+    /// takes them.
     pub fn refresh(&self, is_being_written: &(dyn Fn(&Path) -> bool + Sync)) -> Result<Vec<NewFile>, HostError> {
-        let left = Left { is_being_written, new: Mutex::default() };
+        let left = Left { is_being_written, new: Mutex::default(), failed: Mutex::default() };
         self.make_anew(&self.added(), Some(&left))?;
         Ok(left.new.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
@@ -130,9 +182,8 @@ impl Host {
     /// Compiles a file, so that another look finds it known. Where it can't be used for good, that is known then, too; the error is for
     /// what may go better another time.
     pub fn compile_ahead(&self, file: &NewFile) -> Result<(), Refusal> {
-        let place = file.path.display().to_string();
         let config = Config::read(&self.0.config, self.0.config_is_named)
-            .map_err(|why| Refusal::new(&place, &format!("the configuration can't be read: {why}")))?;
+            .map_err(|why| Refusal::new(&file.place(), &format!("the configuration can't be read: {why}")))?;
         match file.role {
             Role::Tool => self.compile_one::<Tools>(file, &|tool| self.terms(&config, tool)),
             Role::Hook => self.compile_one::<Hooks>(file, &|hook| hook_terms(&config, hook)),
@@ -141,17 +192,12 @@ impl Host {
 
     fn compile_one<K: Kind>(&self, new: &NewFile, terms: &dyn Fn(Identity<'_>) -> Terms) -> Result<(), Refusal> {
         // What is gone or has other bytes by now is for another look to find.
-        let Some(file) = ComponentFile::open(&new.path).ok().filter(|file| file.digest == new.digest) else {
-            return Ok(());
-        };
+        let Some(file) = new.read() else { return Ok(()) };
         let loaded = self.load_new::<K>(&file, terms(file.identity()));
         match (self.0.pipeline.loader.is_new::<K>(&file), loaded) {
             (false, _) => Ok(()),
             (true, Err(refusal)) => Err(refusal),
-            (true, Ok(_)) => {
-                let place = new.path.display().to_string();
-                Err(Refusal::new(&place, "its compiled form could not be kept; is the disk full?"))
-            }
+            (true, Ok(_)) => Err(Refusal::new(&new.place(), "its compiled form could not be kept; is the disk full?")),
         }
     }
 
@@ -244,7 +290,12 @@ impl Host {
         let terms = |component: Identity<'_>| self.terms(config, component);
         let mut components = Vec::<Arc<Component>>::new();
         let loaded = self.catalogue();
-        for found in self.load_all::<Tools>(&sources, loaded.components(), &terms, left).into_iter().flatten() {
+        let found = self.load_all::<Tools>(&sources, loaded.components(), &terms, left);
+        // The names of bundled tools are theirs. While they are not known yet, no other component may have them.
+        let is_bundled = |source: &Source| matches!(source, Source::Held(file) if file.origin == Origin::Bundled);
+        let holds_back = sources.iter().zip(&found).any(|(source, found)| is_bundled(source) && found.is_none());
+        let usable = sources.iter().zip(found).filter(|(source, _)| !holds_back || is_bundled(source));
+        for found in usable.filter_map(|(_, found)| found) {
             match found {
                 Ok(component) => match components.iter().find(|known| known.digest == component.digest) {
                     None => components.push(component),
@@ -257,6 +308,9 @@ impl Host {
                 },
                 Err(refusal) => refusals.push(refusal),
             }
+        }
+        if let Some(left) = left {
+            refusals.append(&mut left.failed.lock().unwrap_or_else(PoisonError::into_inner));
         }
         (components, refusals)
     }
@@ -379,28 +433,49 @@ impl Host {
             (Source::File(path), None) => {
                 return Some(ComponentFile::open(path).and_then(|file| self.load_file(&file, loaded, terms)));
             }
-            (Source::Held(file), _) => return Some(self.load_file(file, loaded, terms)),
+            (Source::Held(file), None) => return Some(self.load_file(file, loaded, terms)),
+            (Source::Held(file), Some(left)) => {
+                return self.found(self.load_in_haste(file, loaded, terms), None, left);
+            }
         };
         if (left.is_being_written)(path) {
             return self.load_as_before(path, loaded, terms);
         }
-        let mut found = self.load_in_haste(path, loaded, terms);
+        let look = || ComponentFile::open(path).and_then(|file| self.load_in_haste(&file, loaded, terms));
+        let mut found = look();
         if found.as_ref().is_err_and(|refusal| !self.is_refused(refusal)) {
             // Somebody may have written it while it was read, and that is not known yet.
             thread::sleep(TOLD);
             if (left.is_being_written)(path) {
                 return self.load_as_before(path, loaded, terms);
             }
-            found = self.load_in_haste(path, loaded, terms);
+            found = look();
         }
-        match found {
-            Ok(Haste::Loaded(component)) => Some(Ok(component)),
-            Ok(Haste::New(digest)) => {
-                let new = NewFile { path: path.clone(), digest, role: K::ROLE };
-                left.new.lock().unwrap_or_else(PoisonError::into_inner).push(new);
-                self.load_as_before(path, loaded, terms)
+        self.found(found, self.load_as_before(path, loaded, terms), left)
+    }
+
+    /// What a look in haste came to. A file that must be compiled is left for later, and what it was before stays.
+    fn found<K: Kind>(
+        &self,
+        found: Result<Haste<K>, Refusal>,
+        before: Option<Loaded<K>>,
+        left: &Left<'_>,
+    ) -> Option<Loaded<K>> {
+        let (new, registered) = match found {
+            Ok(Haste::Loaded(component)) => return Some(Ok(component)),
+            Ok(Haste::New(new, registered)) => (new, registered.map(Ok)),
+            Err(refusal) => return Some(Err(refusal)),
+        };
+        let meanwhile = before.or(registered);
+        let failure = self.0.compile_states.failure(&new);
+        let is_listed = matches!(meanwhile, Some(Ok(_)));
+        left.new.lock().unwrap_or_else(PoisonError::into_inner).push(NewFile { is_listed, ..new });
+        match (meanwhile, failure) {
+            (None, Some(why)) => Some(Err(why)),
+            (meanwhile, why) => {
+                left.failed.lock().unwrap_or_else(PoisonError::into_inner).extend(why);
+                meanwhile
             }
-            Err(refusal) => Some(Err(refusal)),
         }
     }
 
@@ -426,17 +501,23 @@ impl Host {
 
     fn load_in_haste<K: Kind>(
         &self,
-        path: &Path,
+        file: &ComponentFile,
         loaded: &[Arc<Component<K>>],
         terms: &dyn Fn(Identity<'_>) -> Terms,
     ) -> Result<Haste<K>, Refusal> {
-        let file = ComponentFile::open(path)?;
         let (loader, its_terms) = (&self.0.pipeline.loader, terms(file.identity()));
-        if loader.is_new::<K>(&file) && !loaded.iter().any(|known| known.is(file.identity(), &its_terms)) {
-            // What is no component is refused without compiling.
-            return loader.look::<K>(&file, &its_terms).map(|_| Haste::New(file.digest));
+        let known = loaded.iter().find(|known| known.is(file.identity(), &its_terms));
+        if !loader.is_new::<K>(file) || known.is_some_and(|known| known.prepared_before().is_some()) {
+            return self.load_file(file, loaded, terms).map(Haste::Loaded);
         }
-        self.load_file(&file, loaded, terms).map(Haste::Loaded)
+        // What is no component is refused without compiling.
+        loader.look::<K>(file, &its_terms)?;
+        let registered = match K::ROLE {
+            Role::Tool => known.cloned().or_else(|| loader.registered::<K>(file, &its_terms).map(Arc::new)),
+            // A call waits for its guards while they are pending. For one that is listed it would not, and be refused.
+            Role::Hook => None,
+        };
+        Ok(Haste::New(NewFile::of(file, K::ROLE), registered))
     }
 
     /// What was loaded from this file, whatever is in it now. Nothing where nothing was.
@@ -459,9 +540,9 @@ impl Host {
         if !loader.is_new::<K>(file) {
             return loader.load(file, terms).map(Arc::new);
         }
-        self.tell(LoadEvent::Compiling(file.name.clone()));
+        self.tell(LoadEvent::Compiling { name: file.name.clone(), size: file.bytes.len() as u64 });
         let component = loader.load(file, terms).map(Arc::new);
-        self.tell(LoadEvent::Compiled(file.name.clone()));
+        self.tell(LoadEvent::Compiled { name: file.name.clone() });
         component
     }
 

@@ -1,11 +1,13 @@
 //! The host as a library: load components, list their tools, call them.
 
+mod background;
 mod bridge;
 mod builder;
 mod call;
 mod definitions;
 mod list;
 mod load;
+mod pending;
 mod policy;
 mod register;
 mod terms;
@@ -14,18 +16,23 @@ mod workspace;
 use std::{
     path::{Path, PathBuf},
     sync::{Arc, Mutex, atomic::AtomicU64},
+    time::Instant,
 };
 
 use arc_swap::ArcSwap;
 use tokio::sync::watch;
 
+pub use background::BackgroundCompiler;
 pub use builder::{HostBuilder, HostError, default_home};
 pub use definitions::{Definitions, DefinitionsRequest, tokens};
 pub use list::{ToolStatus, ToolsetStatus};
 pub use load::{LoadEvent, LoadListener, NewFile};
+pub use pending::megabytes;
 pub use policy::PolicyOutcome;
 pub use register::RegisterError;
 pub use workspace::WorkspaceError;
+
+use background::CompileStates;
 
 use crate::{
     approval::Queue,
@@ -82,6 +89,10 @@ struct Inner {
     people: Arc<People>,
     /// What tasks run, whatever becomes of the components.
     terminals: Arc<Terminals>,
+    /// What is being compiled in the background.
+    compile_states: Arc<CompileStates>,
+    /// When the host was built.
+    started: Instant,
     availability: Availability,
     redescriptions: Redescriptions,
     /// Tells this host's calls from those of others that share its home.

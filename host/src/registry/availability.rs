@@ -26,6 +26,8 @@ pub enum Status {
     Available,
     /// It could a moment ago, and its check fails now: still offered. Why it fails.
     Flapping(String),
+    /// It registered before, and its code is being compiled: offered, and a call of it waits.
+    Compiling,
     /// Why it can't.
     Unavailable(String),
 }
@@ -40,6 +42,7 @@ impl Status {
     pub fn reason(&self) -> Option<&str> {
         match self {
             Self::Available => None,
+            Self::Compiling => Some("its code is being compiled; a call of it waits"),
             Self::Flapping(why) | Self::Unavailable(why) => Some(why),
         }
     }

@@ -62,8 +62,9 @@ fn config() -> Config {
         .async_stack_size(limits::FIBER_STACK)
         .memory_init_cow(true)
         .wasm_component_model(true)
+        // The adapters that wasmtime makes between composed components see the memories of both. All count against one limit.
+        .wasm_multi_memory(true)
         // Proposals that no guest toolchain in reach needs are off: less code to trust.
-        .wasm_multi_memory(false)
         .wasm_memory64(false)
         .wasm_relaxed_simd(false)
         .wasm_wide_arithmetic(false)
@@ -87,6 +88,7 @@ fn pool() -> PoolingAllocationConfig {
         .max_core_instances_per_component(limits::CORE_INSTANCES as u32)
         .total_core_instances(calls * limits::CORE_INSTANCES as u32)
         .max_memories_per_component(limits::MEMORIES as u32)
+        .max_memories_per_module(limits::MEMORIES as u32)
         .total_memories(calls * limits::MEMORIES as u32)
         .max_memory_size(limits::MEMORY_CEILING)
         .max_tables_per_component(limits::TABLES as u32)

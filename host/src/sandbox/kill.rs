@@ -71,11 +71,18 @@ pub struct Kill {
     pub reason: KillReason,
     /// What happened, for people.
     pub detail: String,
+    /// Whether the call reached a limit of its component, which the operator can raise.
+    pub at_limit: bool,
 }
 
 impl Kill {
     pub(crate) fn new(reason: KillReason, detail: impl Into<String>) -> Self {
-        Self { reason, detail: detail.into() }
+        Self { reason, detail: detail.into(), at_limit: false }
+    }
+
+    /// The kill of a call that reached a limit of its component.
+    pub(crate) fn at_limit(reason: KillReason, detail: impl Into<String>) -> Self {
+        Self { at_limit: true, ..Self::new(reason, detail) }
     }
 
     /// Finds the reason in an error that came out of wasmtime.

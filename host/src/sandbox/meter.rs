@@ -97,10 +97,11 @@ impl ResourceLimiter for Meter {
             Ok(()) => Ok(true),
             Err(total) => {
                 let detail = format!(
-                    "the guest asked for {total} bytes of memory, copies that the host holds for it included; its limit is {}",
-                    self.0.limit
+                    "it asked for {} bytes of memory, copies that the host holds for it included; its limit is {}",
+                    limits::thousands(total as u64),
+                    limits::bytes(self.0.limit)
                 );
-                Err(Kill::new(KillReason::OutOfMemory, detail).into())
+                Err(Kill::at_limit(KillReason::OutOfMemory, detail).into())
             }
         }
     }

@@ -13,6 +13,7 @@ mod kill;
 pub mod limits;
 mod log;
 mod meter;
+mod remedy;
 mod signals;
 mod state;
 
@@ -44,6 +45,7 @@ pub use limits::Limits;
 pub(crate) use log::{CallLog, Stream};
 pub use log::{Level, LogLine, Progress};
 pub(crate) use meter::{MemoryAccount, MemoryCharge};
+pub(crate) use remedy::raise_memory;
 pub use state::{CallState, ProgressListener};
 
 use crate::capability::{Decision, Granted, OfCall, Used};
@@ -124,6 +126,13 @@ pub struct Control {
 }
 
 impl Control {
+    /// Tells of progress, where the caller wants to hear of it.
+    pub(crate) fn report(&self, progress: Progress) {
+        if let Some(listener) = &self.progress {
+            listener(progress);
+        }
+    }
+
     /// Waits until the caller gives the call up; for ever, where it can't.
     pub(crate) async fn cancelled(&self) {
         match &self.cancel {
@@ -351,7 +360,7 @@ impl Sandbox {
             let answer = match configure(&mut store, &limits) {
                 Ok(()) => tokio::select! {
                     biased;
-                    answer = entry.enter(&pre, &mut store) => answer.map_err(|why| Kill::from_error(&why)),
+                    answer = entry.enter(&pre, &mut store) => answer.map_err(|why| ended(&why, &limits)),
                     () = its_clock.run_out(Duration::ZERO, tokio::time::sleep) => Err(state::past_deadline(&limits)),
                     () = control.cancelled() => Err(given_up()),
                 },
@@ -417,6 +426,18 @@ fn configure(store: &mut Store<CallState>, limits: &Limits) -> wasmtime::Result<
     });
     store.set_epoch_deadline(1);
     Ok(())
+}
+
+/// Why wasmtime ended a run. It does not name the limit that was reached.
+fn ended(why: &wasmtime::Error, limits: &Limits) -> Kill {
+    let kill = Kill::from_error(why);
+    match kill.reason {
+        KillReason::OutOfFuel => {
+            let fuel = limits::thousands(limits.fuel);
+            Kill::at_limit(KillReason::OutOfFuel, format!("it used up its fuel; its limit is {fuel}"))
+        }
+        _ => kill,
+    }
 }
 
 pub(crate) fn given_up() -> Kill {

@@ -145,7 +145,8 @@ impl CallState {
 
 /// The kill of a call whose time is up.
 pub(super) fn past_deadline(limits: &Limits) -> Kill {
-    Kill::new(KillReason::Deadline, format!("the call took longer than {} s", limits.wall.as_secs_f64()))
+    let wall = limits.wall.as_secs_f64();
+    Kill::at_limit(KillReason::Deadline, format!("the call took longer than {wall} s, which is its limit"))
 }
 
 impl fmt::Debug for CallState {

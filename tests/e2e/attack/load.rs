@@ -32,6 +32,56 @@ pub(super) fn imports_an_escape() {
     assert_refused_before_compiling("imports_an_escape", "which this host does not have");
 }
 
+/// The engine would refuse them, too, after it was started for nothing.
+#[test]
+pub(super) fn uses_streams() {
+    assert_refused_before_compiling("uses_streams", "streams or futures of the component model (WASI 0.3)");
+}
+
+#[test]
+pub(super) fn lifts_async() {
+    assert_refused_before_compiling("lifts_async", "uses async functions");
+}
+
+/// Components in one file that call each other: wasmtime makes the code between them, which sees the memories of both.
+#[test]
+fn composed_components_load_and_call_each_other() {
+    let stage = Stage::with("composed", &guest::assemble("composed", COMPOSED));
+    let host = stage.host();
+    assert_eq!(host.catalogue().refusals(), []);
+    assert_eq!(timed(&host, "composed").0.json(), "\"ok\"");
+    assert_good(&host);
+}
+
+/// At its start `$b` asks `$a` for a text, and traps unless it arrives in its own memory.
+const COMPOSED: &str = r#"(component
+  (component $a
+    (core module $m
+      (memory (export "memory") 1)
+      (data (i32.const 16) "hello")
+      (func (export "greet") (result i32)
+        (i32.store (i32.const 0) (i32.const 16)) (i32.store (i32.const 4) (i32.const 5)) (i32.const 0)))
+    (core instance $i (instantiate $m))
+    (func (export "greet") (result string) (canon lift (core func $i "greet") (memory $i "memory"))))
+  (component $b
+    (import "greet" (func $greet (result string)))
+    (core module $libc
+      (memory (export "memory") 1)
+      (func (export "realloc") (param i32 i32 i32 i32) (result i32) (i32.const 1024)))
+    (core instance $libc (instantiate $libc))
+    (core func $lowered (canon lower (func $greet) (memory $libc "memory") (realloc (func $libc "realloc"))))
+    (core module $m
+      (import "libc" "memory" (memory 1))
+      (import "a" "greet" (func $greet (param i32)))
+      (func $start
+        (call $greet (i32.const 0))
+        (if (i32.ne (i32.load (i32.const 1024)) (i32.const 0x6c6c6568)) (then unreachable)))
+      (start $start))
+    (core instance (instantiate $m
+      (with "libc" (instance $libc)) (with "a" (instance (export "greet" (func $lowered)))))))
+  (instance $i (instantiate $a))
+  (instance (instantiate $b (with "greet" (func $i "greet")))))"#;
+
 #[test]
 pub(super) fn built_for_a_newer_version() {
     assert_refused_before_compiling(

@@ -13,6 +13,26 @@ pub(super) fn has_many_memories() {
     assert_refused("has_many_memories", "register was ended (out-of-memory)");
 }
 
+/// One module may have several memories, for composed components do; they count together all the same.
+#[test]
+pub(super) fn grows_many_memories() {
+    let outcome = assert_ends("grows_many_memories", "out-of-memory");
+    assert!(outcome.usage.memory <= Limits::HANDLE.memory, "{:?}", outcome.usage);
+    let message = &outcome.result.unwrap_err().message;
+    assert!(
+        message.contains("its limit is 64 MiB; to raise it: hermes-host grant grows_many_memories --memory 128MiB"),
+        "{message}"
+    );
+    // With as much as they ask for, they get it.
+    let stage = Stage::of("grows_many_memories").limits("grows_many_memories", "memory = \"128MiB\"");
+    assert_ends_on(&stage, "grows_many_memories", "\"ok\"", Limits::HANDLE.wall);
+}
+
+#[test]
+pub(super) fn declares_many_memories() {
+    assert_refused_before_compiling("declares_many_memories", "has a module with 17 memories; the limit is 16");
+}
+
 #[test]
 pub(super) fn declares_huge_memory() {
     assert_refused_before_compiling("declares_huge_memory", "needs at least 4294967296 bytes of memory");

@@ -15,8 +15,12 @@ use super::*;
 
 #[test]
 pub(super) fn loops_in_handle() {
-    let outcome = assert_ends("loops_in_handle", "out-of-fuel");
-    assert!(outcome.usage.fuel >= Limits::HANDLE.fuel);
+    let stage = Stage::of("loops_in_handle").limits("loops_in_handle", "fuel = 2_000_000_000");
+    let outcome = assert_ends_on(&stage, "loops_in_handle", "out-of-fuel", Limits::HANDLE.wall);
+    assert!(outcome.usage.fuel >= 2_000_000_000);
+    let message = &outcome.result.unwrap_err().message;
+    let remedy = "its limit is 2,000,000,000; to raise it: hermes-host grant loops_in_handle --fuel 4000000000";
+    assert!(message.contains(remedy), "{message}");
     assert_ends_within_a_second("loops_in_handle", "deadline");
 }
 

@@ -44,6 +44,12 @@ impl Pipe {
 
     /// With further options.
     pub(super) fn with(place: &Place, options: &[&str]) -> Self {
+        place.warm();
+        Self::cold(place, options)
+    }
+
+    /// Without compiling beforehand what is there.
+    pub(super) fn cold(place: &Place, options: &[&str]) -> Self {
         let mut command = place.command(&["run", "--stdio"]);
         Self::start(command.arg("--workspace").arg(work(place)).args(options))
     }

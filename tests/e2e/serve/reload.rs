@@ -71,6 +71,7 @@ struct Server {
 
 impl Server {
     fn start(place: &Place) -> Self {
+        place.warm();
         let mut command = place.command(&["run", "--http", "127.0.0.1:0"]);
         command.env("HERMES_HOST_TOKEN", TOKEN);
         let mut child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
@@ -364,7 +365,7 @@ fn a_slow_compile_holds_up_neither_other_files_nor_what_is_revoked() {
 }
 
 /// The compile worker of a host, by its number.
-fn compiling(host: u32) -> Option<u32> {
+pub(super) fn compiling(host: u32) -> Option<u32> {
     let children = fs::read_dir("/proc").unwrap().filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
     children.into_iter().find(|child: &u32| {
         let of = |name: &str| fs::read_to_string(format!("/proc/{child}/{name}")).unwrap_or_default();

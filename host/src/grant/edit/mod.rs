@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use super::{
-    Access, Config, ConfigError, ExecGrant, FolderGrant, Grant, Pin, TerminalGrant, document::Document, file::Locked,
-    place,
+    Access, Config, ConfigError, ExecGrant, FolderGrant, Grant, Pin, TerminalGrant, ToolLimits, document::Document,
+    file::Locked, place,
 };
 use crate::{
     approval::{Keep, Remembered, add_to_document, quoted, remove_from_document},
@@ -29,7 +29,7 @@ pub enum EditError {
         why: std::io::Error,
     },
     /// Nothing was named, and there is no grant to bind to other bytes.
-    #[error("{name} has no grant in {}; name what it may use: --read PATH, --write PATH, --shell, --exec COMMAND or --ask", path.display())]
+    #[error("{name} has no grant in {}; name what it may use: --read PATH, --write PATH, --shell, --exec COMMAND, --ask, --memory SIZE, --timeout TIME or --fuel N", path.display())]
     NothingToPin {
         /// The component.
         name: String,
@@ -87,6 +87,8 @@ pub struct Wanted {
     pub commands: TerminalGrant,
     /// To ask the person at the other end of a call.
     pub ask: bool,
+    /// Limits of its calls.
+    pub limits: ToolLimits,
 }
 
 /// What a component is to lose. Nothing named: all that it has.
@@ -148,6 +150,14 @@ pub struct UnwantedCommands {
     pub network: bool,
 }
 
+/// What a grant is to say once it is written.
+struct Meant<'a> {
+    folders: &'a [FolderGrant],
+    terminal: &'a TerminalGrant,
+    asks: bool,
+    limits: ToolLimits,
+}
+
 impl GrantFile {
     /// What is in it now.
     pub fn read(&self) -> Result<Config, ConfigError> {
@@ -162,11 +172,13 @@ impl GrantFile {
 
     /// The same with all that can be granted, and for whatever bytes a file has.
     pub fn grant_all(&self, name: &str, pin: Pin<'_>, wanted: &Wanted) -> Result<Granted, EditError> {
-        let Wanted { folders, commands, ask } = wanted;
+        let Wanted { folders, commands, ask, limits } = wanted;
         let file = self.lock()?;
         let (config, mut document) = self.parse(&file, name)?;
         let before = config.tool(name);
-        let names_nothing = folders.is_empty() && commands.is_empty() && !ask;
+        let names_no_capability = folders.is_empty() && commands.is_empty() && !ask;
+        let names_limits = *limits != ToolLimits::default();
+        let names_nothing = names_no_capability && !names_limits;
         if before.is_none() && names_nothing {
             return Err(EditError::NothingToPin { name: name.into(), path: self.path.clone() });
         }
@@ -183,7 +195,14 @@ impl GrantFile {
             asks = false;
         }
         asks |= ask;
-        document.pin(name, pin);
+        // Limits are for a name, as long as nothing else is granted: they hold for the next build of the same tool, too.
+        if names_no_capability && names_limits && before.is_none_or(|grant| grant.digest.is_none()) {
+            document.begin_section(name);
+        } else {
+            document.pin(name, pin);
+        }
+        document.set_limits(name, limits);
+        let limits = limits.or(before.map(|grant| grant.limits).unwrap_or_default());
         terminal.add(commands);
         if before.map(Grant::terminal) != Some(&terminal) {
             document.set_terminal(name, &terminal);
@@ -216,7 +235,7 @@ impl GrantFile {
             }
         }
         left_out.retain(|old| !rows.contains(old));
-        let grant = self.write(&file, &document, name, &rows, &terminal, asks)?;
+        let grant = self.write(&file, &document, name, &Meant { folders: &rows, terminal: &terminal, asks, limits })?;
         Ok(Granted { grant, left_out, left_out_commands, left_out_ask: had_ask && !asks })
     }
 
@@ -272,7 +291,8 @@ impl GrantFile {
             document.end_if_empty(name);
         }
         let removed_ask = before.ask() && !asks;
-        let grant = self.write(&file, &document, name, &left, &terminal, asks)?;
+        let limits = before.limits;
+        let grant = self.write(&file, &document, name, &Meant { folders: &left, terminal: &terminal, asks, limits })?;
         Ok(Revoked { removed, removed_commands, removed_ask, grant })
     }
 
@@ -307,19 +327,16 @@ impl GrantFile {
     }
 
     /// Replaces the file, if its new text says what is meant.
-    fn write(
-        &self,
-        file: &Locked,
-        document: &Document,
-        name: &str,
-        folders: &[FolderGrant],
-        terminal: &TerminalGrant,
-        asks: bool,
-    ) -> Result<Grant, EditError> {
+    fn write(&self, file: &Locked, document: &Document, name: &str, meant: &Meant<'_>) -> Result<Grant, EditError> {
         let text = document.text();
         let grant = Config::parse(&self.path, &text).ok().map(|config| config.tool(name).cloned().unwrap_or_default());
-        let is_meant =
-            |grant: &Grant| grant.folders() == folders && grant.terminal() == terminal && grant.ask() == asks;
+        let is_meant = |grant: &Grant| {
+            let Meant { folders, terminal, asks, limits } = meant;
+            grant.folders() == *folders
+                && grant.terminal() == *terminal
+                && grant.ask() == *asks
+                && grant.limits == *limits
+        };
         let Some(grant) = grant.filter(is_meant) else {
             return Err(EditError::Layout { name: name.into(), path: self.path.clone() });
         };

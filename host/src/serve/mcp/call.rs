@@ -270,7 +270,12 @@ impl Caller<'_> {
             Err(error) if error.kind == ErrorKind::UnknownTool && !is_there => {
                 Err(ErrorData::invalid_params(error.message.clone(), None))
             }
-            _ => Ok(result(outcome, called.entry.as_deref(), self.is_current, called.form).into()),
+            _ => {
+                // A tool that was still being compiled when the call began.
+                let late = || self.shared.host.catalogue().get(&called.name).cloned();
+                let entry = called.entry.clone().or_else(late);
+                Ok(result(outcome, entry.as_deref(), self.is_current, called.form).into())
+            }
         }
     }
 
