@@ -19,7 +19,8 @@ use rustix::{
 };
 
 use crate::{
-    Confinement, Failure, Launch, LaunchMessage, NOT_FOUND, NOT_RUN, Stage, landlock, privileges, seccomp::SyscallFilters,
+    Confinement, Failure, Launch, LaunchMessage, NOT_FOUND, NOT_RUN, Stage, landlock, privileges,
+    seccomp::SyscallFilters,
 };
 
 /// Waits for a launch and becomes its command.

@@ -97,11 +97,7 @@ pub(crate) fn receive_with_descriptors(line: impl AsFd, bytes: &mut [u8]) -> io:
 }
 
 /// Sends bytes, and with their first these descriptors.
-pub(crate) fn send_with_descriptors(
-    line: impl AsFd,
-    bytes: &[u8],
-    descriptors: &[BorrowedFd<'_>],
-) -> io::Result<()> {
+pub(crate) fn send_with_descriptors(line: impl AsFd, bytes: &[u8], descriptors: &[BorrowedFd<'_>]) -> io::Result<()> {
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(DESCRIPTORS))];
     let mut ancillary = SendAncillaryBuffer::new(&mut space);
     ancillary.push(SendAncillaryMessage::ScmRights(descriptors));

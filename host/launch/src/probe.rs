@@ -12,8 +12,8 @@ use rustix::process::geteuid;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    COMMAND, Confinement, Failure, INIT, Launch, LaunchMessage, Mount, MountAccess, NOT_RUN, Namespaces, Network, Report,
-    Stage, cgroup,
+    COMMAND, Confinement, Failure, INIT, Launch, LaunchMessage, Mount, MountAccess, NOT_RUN, Namespaces, Network,
+    Report, Stage, cgroup,
     landlock::{self, LandlockSupport},
     namespace,
 };

@@ -8,7 +8,9 @@ use std::{
     sync::{Arc, LazyLock},
 };
 
-use super::{Scene, TASK, launcher};
+use rustix::process::{Pid, Signal, kill_process};
+
+use super::{Scene, TASK, launcher, until};
 use hermes_host::capability::terminal::{
     Ended, Fault, Request, SandboxPolicy,
     backend::{Local, Sandbox, SandboxSite},
@@ -208,7 +210,8 @@ async fn what_the_operator_adds_is_read_and_written_and_no_more() {
             assert!(c.home.join(folder).join("new").exists(), "{layers:?}: {folder} is the real one");
         }
         for folder in ["datasets", ".cargo/registry/src", ".cargo/bin"] {
-            let command = format!("echo a > {home}/{folder}/new; echo a > {home}/{folder}/file; rm {home}/{folder}/file");
+            let command =
+                format!("echo a > {home}/{folder}/new; echo a > {home}/{folder}/file; rm {home}/{folder}/file");
             assert!(!c.works(&command).await, "{layers:?}: {folder}");
             assert!(!c.home.join(folder).join("new").exists(), "{layers:?}: {folder} is not written");
         }
@@ -243,6 +246,35 @@ async fn a_confined_process_in_the_background_names_the_sandbox_as_cause() {
     }
     let started = c.scene.terminal.start(TASK, Request::shell("true"), Watch::default()).await.unwrap();
     assert_eq!(c.scene.terminal.wait(TASK, &started.id, None).await.unwrap().note, None);
+}
+
+/// The supervisors that this process has started.
+fn supervisors() -> Vec<u32> {
+    let is_ours = |pid: &u32| {
+        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        let parent = format!(" S {} ", std::process::id());
+        stat.contains("(terminal-guard)") && stat.contains(&parent)
+    };
+    let names = fs::read_dir("/proc").unwrap().flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    names.filter(is_ours).collect()
+}
+
+#[tokio::test]
+async fn a_spare_supervisor_that_is_killed_is_replaced_and_none_is_left() {
+    let c = confined(Layers::All, false);
+    assert!(c.works("true").await);
+    assert!(c.works("cd /tmp && true").await);
+    until("a spare waits", || supervisors().len() == 1).await;
+    let spare = supervisors()[0];
+    let cwd = fs::read_link(format!("/proc/{spare}/cwd")).unwrap();
+    assert_eq!(cwd, Path::new("/"), "it keeps no folder busy");
+    let variables = fs::read(format!("/proc/{spare}/environ")).unwrap();
+    assert!(variables.is_empty(), "it has variables of the host");
+    kill_process(Pid::from_raw(spare as i32).unwrap(), Signal::KILL).unwrap();
+    until("it is gone", || !supervisors().contains(&spare)).await;
+    assert_eq!(c.scene.text("echo ran").await, "ran\n");
+    drop(c);
+    until("no supervisor is left", || supervisors().is_empty()).await;
 }
 
 #[tokio::test]

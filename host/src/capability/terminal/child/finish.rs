@@ -38,7 +38,8 @@ pub(crate) async fn finish(
     stop: impl Future<Output = ()>,
     mut heard: impl FnMut(Event<'_>),
 ) -> Result<Finished, Fault> {
-    let Child { mut hold, mut reports, mut outlet, inlet: _, mut supervisor, remarks: _, afterwards: _afterwards } = child;
+    let Child { mut hold, mut reports, mut outlet, inlet: _, mut supervisor, remarks: _, afterwards: _afterwards } =
+        child;
     let mut stop = pin!(stop);
     let mut buffer = vec![0; PIPE_BYTES];
     let mut finished = Finished { ended: Ended::Lost, stopped: false, left: Vec::new() };

@@ -106,7 +106,15 @@ impl Launcher {
         let pid = process.id().ok_or_else(|| io::Error::other("the supervisor has no process id"))?;
         let (hold, reports) = supervisor::line(line, pid, preparation.has_proxy);
         self.spares.replenish(&self.program, preparation);
-        Ok(Child { hold, reports, outlet: ends.outlet, inlet: ends.inlet, supervisor: process, remarks: None, afterwards: None })
+        Ok(Child {
+            hold,
+            reports,
+            outlet: ends.outlet,
+            inlet: ends.inlet,
+            supervisor: process,
+            remarks: None,
+            afterwards: None,
+        })
     }
 }
 

@@ -191,14 +191,7 @@ struct Named {
     command: String,
 }
 
-async fn drive(
-    named: Named,
-    mut child: Child,
-    shared: Arc<Shared>,
-    mut watcher: Watcher,
-    ears: Ears,
-    slot: Slot,
-) {
+async fn drive(named: Named, mut child: Child, shared: Arc<Shared>, mut watcher: Watcher, ears: Ears, slot: Slot) {
     let tell = |news| {
         if let Some(listener) = &ears.listener {
             listener(Notice { task: named.task.clone(), process: named.id.clone(), news });
