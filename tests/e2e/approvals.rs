@@ -267,7 +267,7 @@ fn a_refusal_names_the_command_that_allows_it_and_it_can_be_taken_back() {
     place.configure("# mine\n[approval]\ntimeout = \"20s\"\n");
     let call = || {
         let arguments = json!({"command": "rm -rf \"it's\""}).to_string();
-        let output = place.command(&["call", "terminal", &arguments, "--workspace"]).arg(&work).output().unwrap();
+        let output = place.command(&["call", "terminal", &arguments]).arg("--workspace").arg(&work).output().unwrap();
         serde_json::from_str::<Value>(&stdout(&output)).unwrap()
     };
     let refused = call();
@@ -278,7 +278,7 @@ fn a_refusal_names_the_command_that_allows_it_and_it_can_be_taken_back() {
     let line = line.replacen("hermes-host", binary, 1);
     let ran = Command::new("sh").args(["-c", &line]).output().unwrap();
     assert!(ran.status.success(), "{line}: {ran:?}");
-    assert!(call().get("error").is_none());
+    assert!(call()["error"].is_null());
     let listed = stdout(&place.run(&["approvals", "list"]));
     assert!(listed.contains("1. allowed for good: "), "{listed}");
     assert_eq!(place.run(&["approvals", "remove", "2"]).status.code(), Some(1));

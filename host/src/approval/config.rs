@@ -36,8 +36,7 @@ pub struct Approval {
     pub timeout: Duration,
     /// Not a setting any more: `[policy]` says which tools ask. Kept as an error that names the line to write, since a mark that is
     /// passed over in silence would let calls pass.
-    #[serde(deserialize_with = "moved_to_policy")]
-    pub(super) tools: (),
+    pub tools: MovedToPolicy,
     /// What was decided for good.
     pub allow: Vec<Remembered>,
     /// What is denied whatever else is said.
@@ -51,7 +50,7 @@ impl Default for Approval {
         Self {
             mode: Mode::default(),
             timeout: TIMEOUT,
-            tools: (),
+            tools: MovedToPolicy,
             allow: Vec::new(),
             deny: DenyRules::default(),
             reviewer: None,
@@ -71,11 +70,17 @@ impl Approval {
     }
 }
 
-fn moved_to_policy<'de, D: Deserializer<'de>>(deserializer: D) -> Result<(), D::Error> {
-    let tools = Vec::<String>::deserialize(deserializer)?;
-    let lines: Vec<String> = tools.iter().map(|tool| format!("{tool:?} = \"ask\"")).collect();
-    let lines = if lines.is_empty() { "nothing".to_owned() } else { format!("[policy] with {}", lines.join(", ")) };
-    Err(D::Error::custom(format!("approval.tools is part of [policy] now; remove it and write {lines}")))
+/// A setting that is an error wherever it is written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MovedToPolicy;
+
+impl<'de> Deserialize<'de> for MovedToPolicy {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let tools = Vec::<String>::deserialize(deserializer)?;
+        let lines: Vec<String> = tools.iter().map(|tool| format!("{tool:?} = \"ask\"")).collect();
+        let lines = if lines.is_empty() { "nothing".to_owned() } else { format!("[policy] with {}", lines.join(", ")) };
+        Err(D::Error::custom(format!("approval.tools is part of [policy] now; remove it and write {lines}")))
+    }
 }
 
 fn timeout<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {

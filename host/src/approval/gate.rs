@@ -270,7 +270,10 @@ impl Gate {
             self.queue.put(question.clone()).await
         } else {
             let options = self.keep.as_ref().map_or_else(String::new, |keep| keep.options());
-            let exactly = Remembered::exactly(question.asker(), question.subject());
+            // A change of files is named by a list: its refusal says the paths, and many of them come in one result.
+            let is_named =
+                !matches!(question.subject(), Subject::Call { arguments, .. } if !arguments.starts_with('{'));
+            let exactly = Remembered::exactly(question.asker(), question.subject()).filter(|_| is_named);
             let next = match exactly.and_then(|exactly| exactly.allow_command(&options)) {
                 Some(command) => format!("leave it out, or ask the operator to allow it by running: {command}"),
                 None => "leave it out, or ask the operator to allow it in hermes.toml".to_owned(),

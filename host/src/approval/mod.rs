@@ -23,7 +23,7 @@ mod shown;
 mod tests;
 
 pub use answer::{Answer, Bound, Scope, UnknownAnswer};
-pub use config::{Approval, Mode, SmartWithoutReviewer, TIMEOUT, TIMEOUT_CEILING};
+pub use config::{Approval, Mode, MovedToPolicy, SmartWithoutReviewer, TIMEOUT, TIMEOUT_CEILING};
 pub use deny::DenyRules;
 pub use disk::judge_on_disk;
 pub use gate::{Approver, Gate, Ruling};

@@ -20,8 +20,9 @@ use super::{
     lines::LINE_BYTES,
 };
 
-/// How often files that were replaced are opened again for one line. Once is what a person who moves them away causes.
-const REOPENINGS: usize = 3;
+/// How often files that were replaced are opened again for one line. Once is what a person who moves them away causes; several processes
+/// that fill small logs at the same time cause a few more.
+const REOPENINGS: usize = 64;
 
 /// Bytes read at the end of the log to find its last line, at first: usually five lines.
 const WINDOW: usize = 4 << 10;
