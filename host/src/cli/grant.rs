@@ -11,8 +11,8 @@ use clap_complete::ArgValueCompleter;
 use hermes_host::{
     component::{Digest, Origin},
     grant::{
-        self, Access, ExecGrant, FindError, FolderGrant, Found, Grant, Links, Pin, Secrets, TerminalGrant,
-        ToolLimits, Wanted,
+        self, Access, ExecGrant, FindError, FolderGrant, Found, Grant, Links, Pin, Secrets, TerminalGrant, ToolLimits,
+        Wanted,
     },
 };
 use serde_json::{Value, json};

@@ -101,7 +101,7 @@ class Trial:
         for folder in (self.home, self.project, self.host_home):
             folder.mkdir()
         (self.project / "notes.txt").write_text(NOTES)
-        (self.host_home / "hermes.toml").write_text('[approval]\ntools = ["convert_units"]\n')
+        (self.host_home / "hermes.toml").write_text('[policy]\nconvert_units = "ask"\n')
         (self.host_home / "hermes.toml").chmod(0o600)
         keep = {name: os.environ[name] for name in ("PATH", "LANG", "SSL_CERT_FILE") if name in os.environ}
         self.env = {**keep, "HOME": str(self.home), "NO_COLOR": "1"}

@@ -172,8 +172,8 @@ impl Approver for Person {
 #[test]
 fn whoever_is_asked_sees_the_arguments_as_the_tool_gets_them_and_every_reason() {
     let (place, seen, asked) = (stage(), Seen::default(), Seen::default());
-    for (decision, expected, approval) in
-        [(Answer::ONCE, "ok", "approved"), (Answer::refuse("no"), "denied", "refused")]
+    for (decision, expected, outcome, approval) in
+        [(Answer::ONCE, "ok", "ok", "approved"), (Answer::refuse("no"), "denied", "refused", "refused")]
     {
         let builder = start::builder(&place).interceptor(answers("todo", &seen, "x"));
         let asks = |name, why: &str| watches(name, &Seen::default(), Verdict::Ask(why.into()));
@@ -183,7 +183,7 @@ fn whoever_is_asked_sees_the_arguments_as_the_tool_gets_them_and_every_reason() 
         assert_eq!(taken(&asked), [r#"{"n":7} a: sure? and b: really?"#]);
         let ran: &[&str] = if expected == "ok" { &[r#"x {"n":7}"#] } else { &[] };
         assert_eq!(taken(&seen), ran);
-        assert_eq!(audited(&place).pop().unwrap(), ("todo".into(), expected.into(), Some(approval.into())));
+        assert_eq!(audited(&place).pop().unwrap(), ("todo".into(), outcome.into(), Some(approval.into())));
     }
 }
 

@@ -88,7 +88,7 @@ pub(super) fn meet(door: Door) -> (Place, Open) {
     let granted = place.run(&["grant", "conformance", "--ask"]);
     assert!(granted.status.success(), "{granted:?}");
     let config = fs::read_to_string(place.home().join("hermes.toml")).unwrap();
-    place.configure(&format!("{config}\n[approval]\ntools = [\"{APPROVED}\"]\n"));
+    place.configure(&format!("{config}\n[policy]\n{APPROVED} = \"ask\"\n"));
     let open = match door {
         Door::Stdio => {
             let command = place.command(&["run", "--stdio"]);
