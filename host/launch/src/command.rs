@@ -14,7 +14,7 @@ use std::{
 
 use close_fds::CloseFdsBuilder;
 use rustix::{
-    process::{Signal, ioctl_tiocsctty, set_parent_process_death_signal, setsid},
+    process::{Pid, Signal, getppid, ioctl_tiocsctty, set_parent_process_death_signal, setsid},
     stdio::{dup2_stderr, dup2_stdin, dup2_stdout},
 };
 
@@ -23,10 +23,14 @@ use crate::{
     seccomp::SyscallFilters,
 };
 
-/// Waits for a launch and becomes its command.
-pub(crate) fn run() -> Result<Infallible, Failure> {
-    // A supervisor that is killed can't end the command: the kernel does. One that is gone already sends no launch.
+/// Waits for a launch and becomes its command, under the supervisor whose process id is the first word.
+pub(crate) fn run(words: &[OsString]) -> Result<Infallible, Failure> {
+    let supervisor = words.first().and_then(|word| word.to_str()?.parse().ok()).and_then(Pid::from_raw);
+    // A supervisor that is killed can't end the command: the kernel does. One that went before that left its launch on the line.
     set_parent_process_death_signal(Some(Signal::KILL)).map_err(unprepared)?;
+    if supervisor.is_none() || getppid() != supervisor {
+        return Err((NOT_RUN, "the supervisor is gone".into()));
+    }
     let (_, launch) = received()?;
     enter(&launch.cwd).map_err(|why| (NOT_RUN, format!("the working directory is gone: {why}")))?;
     let filters = match &launch.stage.confinement {

@@ -99,7 +99,7 @@ pub fn run() -> ! {
     let result = match stage.as_ref().and_then(|stage| stage.to_str()) {
         Some(SUPERVISE) => supervise::run(&words),
         Some(INIT) => init::run(),
-        Some(RUN) => command::run(),
+        Some(RUN) => command::run(&words),
         Some(PROBE) => probe::run(),
         _ => Err((NOT_RUN, format!("usage: {COMMAND} {SUPERVISE}|{INIT}|{RUN}|{PROBE} …"))),
     };

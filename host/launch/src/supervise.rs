@@ -228,7 +228,8 @@ fn end(command: &Started) {
 fn spawn(stage: &str) -> io::Result<Waiting> {
     let (line, its) = UnixStream::pair()?;
     let mut command = Command::new("/proc/self/exe");
-    command.arg0(NAME).args([COMMAND, stage]).stdin(OwnedFd::from(its)).stdout(Stdio::null()).stderr(Stdio::null());
+    command.arg0(NAME).args([COMMAND, stage, &id().to_string()]);
+    command.stdin(OwnedFd::from(its)).stdout(Stdio::null()).stderr(Stdio::null());
     Ok(Waiting { pid: Pid::from_child(&command.spawn()?), line })
 }
 
